@@ -1,0 +1,11 @@
+# The libraries the rooms stand on; also read by sotto-config.cmake, since the rooms are static.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(sndfile REQUIRED IMPORTED_TARGET sndfile)
+pkg_check_modules(soxr REQUIRED IMPORTED_TARGET soxr)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(kissfft REQUIRED IMPORTED_TARGET kissfft-float)

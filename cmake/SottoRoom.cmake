@@ -1,0 +1,46 @@
+# sotto_room(NAME ROOMS ... LIBS ...) makes the library of one room from the sources beside its
+# CMakeLists.txt, and one test program from its *_test.cc. ROOMS are the rooms it may use.
+set(SOTTO_ROOMS "" CACHE INTERNAL "all rooms")
+
+function(sotto_room name)
+  cmake_parse_arguments(ARG "" "" "ROOMS;LIBS;PRIVATE_LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER headers EXCLUDE REGEX "testing\\.h$")
+
+  add_library(sotto_${name} STATIC ${sources})
+  set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(sotto_${name} PUBLIC cxx_std_20)
+  target_include_directories(sotto_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/sotto>)
+  list(TRANSFORM ARG_ROOMS PREPEND sotto_)
+  target_link_libraries(sotto_${name} PUBLIC ${ARG_ROOMS} ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
+  install(TARGETS sotto_${name} EXPORT sotto_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${headers} DESTINATION include/sotto/${name})
+  set(SOTTO_ROOMS ${SOTTO_ROOMS} sotto_${name} CACHE INTERNAL "all rooms")
+
+  if(SOTTO_TESTS AND tests)
+    sotto_test(${name}_test SOURCES ${tests} LIBS sotto_${name})
+  endif()
+endfunction()
+
+# sotto_test(NAME SOURCES ... LIBS ...): one GoogleTest program. Suites named *Slow* get the ctest
+# label "slow".
+function(sotto_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    SOTTO_DEFAULT_SHARED="${PROJECT_SOURCE_DIR}/../shared"
+    SOTTO_BINARY="$<TARGET_FILE:sotto_cli>")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} TEST_FILTER "-*Slow*" DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT 300 SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  gtest_discover_tests(${name} TEST_FILTER "*Slow*" DISCOVERY_TIMEOUT 60 TEST_LIST ${name}_slow
+                       PROPERTIES TIMEOUT 900 LABELS slow SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+endfunction()

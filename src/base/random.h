@@ -1,0 +1,76 @@
+// Randomness that protects, and randomness for experiments. They are different types on purpose:
+// what protects a person can never be fed from a seed by accident.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sotto {
+
+// Fills `bytes` from the operating system's CSPRNG (libsodium randombytes).
+void SecureRandomBytes(std::span<std::uint8_t> bytes);
+
+// A 256-bit secret from which targets are drawn by a keyed hash. Wiped from memory on destruction.
+class Key {
+ public:
+  static constexpr std::size_t kBytes = 32;
+
+  // A fresh key from the operating system.
+  static Key FromSystem();
+  // A key derived from a public number. For experiments that must be repeatable: it protects
+  // nobody.
+  static Key FromExperimentSeed(std::uint64_t seed);
+  // The key file is 64 hexadecimal digits and a newline. Throws Error when it is anything else.
+  static Key FromFile(const std::filesystem::path& path);
+  static Key FromHex(std::string_view hex, const std::string& where);
+
+  Key(const Key&) = default;
+  Key& operator=(const Key&) = default;
+  ~Key();
+
+  // True for keys made by FromExperimentSeed.
+  bool IsExperiment() const { return experiment_; }
+
+  // Writes the key with mode 0600; refuses to replace an existing file.
+  void WriteFile(const std::filesystem::path& path) const;
+  std::string Hex() const;
+
+  // Keyed BLAKE2b-256 of the fields, each preceded by its length as 8 little-endian bytes, so that
+  // ("ab", "c") and ("a", "bc") differ.
+  std::array<std::uint8_t, 32> Hash(std::initializer_list<std::string_view> fields) const;
+
+  // A number uniform on [0, 1) (53 bits) that only the holder of the key can recompute.
+  double Uniform(std::initializer_list<std::string_view> fields) const;
+
+  // `digits` hexadecimal digits (at most 64) of the keyed hash.
+  std::string Name(std::initializer_list<std::string_view> fields, std::size_t digits) const;
+
+ private:
+  Key() = default;
+  std::array<std::uint8_t, kBytes> bytes_{};
+  bool experiment_ = false;
+};
+
+// SplitMix64 (Steele et al. 2014): a small deterministic generator for tests, bootstrap resampling
+// and other experiments. Never for protection.
+class SeededRng {
+ public:
+  using result_type = std::uint64_t;
+  explicit SeededRng(std::uint64_t seed) : state_(seed) {}
+  static constexpr result_type min() { return 0; }  // NOLINT(readability-identifier-naming)
+  static constexpr result_type max() { return ~result_type{0}; }  // NOLINT
+  result_type operator()();
+  double Uniform();                      // [0, 1)
+  double Gaussian();                     // mean 0, variance 1
+  std::uint64_t Below(std::uint64_t n);  // uniform on 0 … n−1
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,25 @@
+// sotto VERB …: exit code 0 when all went well, 1 for bad input or a failed item, 2 for bad usage.
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "cli/verbs.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
+               "sotto");
+  app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
+  app.require_subcommand(1);
+  app.option_defaults()->always_capture_default();
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const sotto::cli::ExitWith& exit) {
+    return exit.code;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "sotto: {}\n", error.what());
+    return 1;
+  }
+}
