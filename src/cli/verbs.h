@@ -2,7 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
+
+#include "voice/method.h"
 
 namespace sotto::cli {
 
@@ -11,12 +15,23 @@ struct ExitWith {
   int code;
 };
 
-// Adds a verb whose --help ends with these example commands.
-inline CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& description,
-                         const std::string& examples) {
-  CLI::App* verb = app.add_subcommand(name, description);
-  verb->footer("e.g.:\n" + examples);
-  return verb;
-}
+// Adds a verb whose --help shows defaults and ends with these example commands.
+CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& description,
+                  const std::string& examples);
+
+// The flags that choose a target, shared by the verbs that transform a voice.
+struct TargetFlags {
+  std::string alpha = "0.5:0.9";
+  std::string key_file;
+  std::optional<std::uint64_t> seed;
+  std::string context;
+
+  void Add(CLI::App& verb);
+};
+
+void AddAnonymise(CLI::App& app);
+void AddCheck(CLI::App& app);
+void AddCompare(CLI::App& app);
+void AddStream(CLI::App& app);
 
 }  // namespace sotto::cli

@@ -1,0 +1,127 @@
+#include "audio/corpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "audio/sound_file.h"
+#include "base/error.h"
+#include "base/files.h"
+
+namespace sotto {
+namespace fs = std::filesystem;
+namespace {
+
+CorpusScan ScanFolder(const fs::path& root) {
+  CorpusScan scan;
+  Corpus& corpus = scan.corpus;
+  corpus.kind = CorpusKind::kFolder;
+  std::vector<fs::path> files;
+  std::error_code code;
+  fs::recursive_directory_iterator walk(root, code);
+  if (code) throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
+  for (const auto end = fs::recursive_directory_iterator(); walk != end; walk.increment(code)) {
+    if (code) throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
+    if (walk->path().filename().string().starts_with('.')) {
+      if (walk->is_directory(code)) walk.disable_recursion_pending();
+      continue;
+    }
+    if (walk->is_regular_file(code)) files.push_back(walk->path().lexically_relative(root));
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    if (!HasSoundExtension(file)) {
+      corpus.left_out.push_back(file.string());
+      continue;
+    }
+    Recording recording;
+    recording.id = fs::path(file).replace_extension().string();
+    recording.relative = recording.id;
+    recording.path = root / file;
+    const std::string folder = file.parent_path().string();
+    const std::string speaker = folder.empty() ? fs::absolute(root).lexically_normal().filename().string()
+                                               : folder;
+    recording.spans = {{recording.id, speaker.empty() ? "." : speaker, 0.0, -1.0}};
+    corpus.recordings.push_back(std::move(recording));
+  }
+  return scan;
+}
+
+KaldiTexts ReadKaldiTexts(const fs::path& root) {
+  KaldiTexts texts;
+  texts.wav_scp = ReadTextFile(root / "wav.scp");
+  const auto optional = [&](const char* name, std::string& text, bool& present) {
+    present = fs::exists(root / name);
+    if (present) text = ReadTextFile(root / name);
+  };
+  optional("utt2spk", texts.utt2spk, texts.has_utt2spk);
+  optional("segments", texts.segments, texts.has_segments);
+  optional("spk2utt", texts.spk2utt, texts.has_spk2utt);
+  optional("spk2gender", texts.spk2gender, texts.has_spk2gender);
+  optional("text", texts.text, texts.has_text);
+  return texts;
+}
+
+void ListLeftOut(const fs::path& root, Corpus& corpus) {
+  const std::set<std::string> known = {"wav.scp", "utt2spk",    "segments",          "spk2utt",
+                                       "text",    "spk2gender", corpus.manifest_name};
+  std::set<std::string> sound_folders;
+  for (const Recording& recording : corpus.recordings) {
+    const fs::path relative = recording.path.lexically_relative(root);
+    if (!relative.empty()) sound_folders.insert(relative.begin()->string());
+  }
+  for (const auto& entry : fs::directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    if (!known.contains(name) && !sound_folders.contains(name)) corpus.left_out.push_back(name);
+  }
+  std::sort(corpus.left_out.begin(), corpus.left_out.end());
+}
+
+void Summarise(CorpusScan& scan) {
+  Corpus& corpus = scan.corpus;
+  std::set<std::string> speakers;
+  std::map<std::string, std::string> places;
+  for (const Recording& recording : corpus.recordings) {
+    for (const Span& span : recording.spans) speakers.insert(span.speaker);
+    corpus.utterances += recording.spans.size();
+    // Two sounds with one name (a.wav and a.mp3) would become one protected file.
+    const auto [place, fresh] = places.emplace(recording.relative, recording.path.string());
+    if (!fresh) {
+      scan.problems.push_back({Problem::Severity::kError, recording.relative,
+                               fmt::format("two recordings would be written to this name ('{}' and '{}')",
+                                           place->second, recording.path.string()),
+                               "rename or remove one of them"});
+    }
+  }
+  corpus.speakers.assign(speakers.begin(), speakers.end());
+}
+
+}  // namespace
+
+CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
+  CorpusScan scan;
+  fs::path root = path;
+  if (fs::is_directory(path)) {
+    if (fs::exists(path / "wav.scp")) {
+      scan = ParseKaldi(ReadKaldiTexts(path), path, options);
+    } else if (fs::exists(path / "manifest.tsv")) {
+      scan = ParseManifest(ReadTextFile(path / "manifest.tsv"), path / "manifest.tsv");
+    } else {
+      scan = ScanFolder(path);
+    }
+  } else {
+    scan = ParseManifest(ReadTextFile(path), path);
+    root = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  }
+  scan.corpus.root = root;
+  if (scan.corpus.kind != CorpusKind::kFolder) ListLeftOut(root, scan.corpus);
+  Summarise(scan);
+  if (scan.corpus.recordings.empty() && scan.problems.empty()) {
+    throw Error(fmt::format("'{}' holds no recording (WAV, FLAC, Ogg, Opus, MP3)", path.string()));
+  }
+  return scan;
+}
+
+}  // namespace sotto

@@ -1,0 +1,106 @@
+// Corpora: a Kaldi data dir, a folder of sound files, or a TSV manifest. What goes in comes out as the
+// same kind.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sotto {
+
+enum class CorpusKind { kKaldi, kFolder, kManifest };
+
+// A stretch of a recording that is one utterance.
+struct Span {
+  std::string utterance;
+  std::string speaker;
+  double begin_s = 0.0;
+  double end_s = -1.0;  // −1: the end of the recording
+};
+
+struct Recording {
+  std::string id;
+  std::filesystem::path path;  // empty for a pipe
+  std::string pipe;            // the shell command that writes the sound to its standard output
+  std::string relative;        // where the protected copy goes below OUT, without its extension
+  std::vector<Span> spans;     // in order of time; one without times is the whole recording
+};
+
+// A line of one of Kaldi's tables: key and the rest.
+using Table = std::vector<std::pair<std::string, std::string>>;
+
+struct Corpus {
+  CorpusKind kind = CorpusKind::kFolder;
+  std::filesystem::path root;
+  std::vector<Recording> recordings;
+  std::vector<std::string> speakers;  // distinct, sorted
+  std::size_t utterances = 0;
+
+  // Kaldi: what is written again beside the sound. Manifest: its header and rows.
+  Table utt2spk, spk2gender, text;
+  bool has_segments = false;
+  bool absolute_paths = false;  // wav.scp named absolute paths
+  std::string manifest_name;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;  // rows[i] belongs to recordings[i]
+
+  // Files that are there but not part of the protected copy (features, other formats …).
+  std::vector<std::string> left_out;
+};
+
+// Something wrong with a corpus, and what to do about it.
+struct Problem {
+  enum class Severity { kError, kWarning };
+  Severity severity = Severity::kError;
+  std::string where;  // file, line or id
+  std::string what;
+  std::string fix;
+};
+
+struct CorpusScan {
+  Corpus corpus;
+  std::vector<Problem> problems;
+};
+
+struct CorpusOptions {
+  bool allow_pipes = false;
+};
+
+// Reads what describes a corpus (not the sound). `path` is a Kaldi data dir (it holds wav.scp), a
+// folder with manifest.tsv, a manifest file (*.tsv), or any other folder of sound files, where the
+// speaker is the folder a file lies in. All problems are collected, so that one look shows all of
+// them; whoever goes on must refuse a corpus with errors. Throws Error only when there is nothing
+// to read.
+CorpusScan ScanCorpus(const std::filesystem::path& path, const CorpusOptions& options = {});
+
+// Parsers of the text formats, one for each kind; `where` names the source in problems.
+// (The Kaldi tables are handed in as texts; an absent file is an empty optional.)
+struct KaldiTexts {
+  std::string wav_scp;
+  std::string utt2spk;
+  std::string segments, spk2utt, spk2gender, text;
+  bool has_utt2spk = false, has_segments = false, has_spk2utt = false, has_spk2gender = false,
+       has_text = false;
+};
+CorpusScan ParseKaldi(const KaldiTexts& texts, const std::filesystem::path& root,
+                      const CorpusOptions& options);
+CorpusScan ParseManifest(const std::string& text, const std::filesystem::path& manifest);
+
+// The names a released corpus uses. The default keeps every id.
+struct Naming {
+  std::function<std::string(const std::string&)> speaker = [](const std::string& id) { return id; };
+  // of an utterance and of a recording that holds one
+  std::function<std::string(const std::string& id, const std::string& speaker)> utterance =
+      [](const std::string& id, const std::string&) { return id; };
+  // of the file, below OUT, without extension
+  std::function<std::string(const Recording&)> file = [](const Recording& r) { return r.relative; };
+  bool sort_rows = false;  // the order of the originals would give renamed rows away
+};
+
+// Writes wav.scp, segments, utt2spk, spk2utt, spk2gender and text, or the manifest, into `out` for a
+// copy whose recording i lies at out/files[i]. A folder needs no such file.
+void WriteCorpusTables(const Corpus& corpus, const std::filesystem::path& out,
+                       const std::vector<std::string>& files, const Naming& naming = {});
+
+}  // namespace sotto

@@ -1,0 +1,127 @@
+// sotto anonymise IN OUT
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "cli/verbs.h"
+#include "voice/anonymise.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string in, out;
+  TargetFlags target;
+  std::string method = "mcadams";
+  std::string strategy = "perm";
+  std::string key_out, map_out, format;
+  int jobs = DefaultJobs();
+  bool allow_pipes = false, skip_failed = false, new_ids = false, json = false;
+};
+
+AnonymiseOptions ToOptions(const Flags& flags) {
+  AnonymiseOptions options;
+  options.in = flags.in;
+  options.out = flags.out;
+  options.method = flags.method;
+  options.alpha = Range::Parse(flags.target.alpha, "alpha");
+  options.strategy = ParseStrategy(flags.strategy);
+  options.context = flags.target.context;
+  options.key_file = flags.target.key_file;
+  options.experiment_seed = flags.target.seed;
+  options.key_out = flags.key_out;
+  options.jobs = flags.jobs;
+  if (!flags.format.empty()) {
+    options.container = flags.format == "flac" ? Container::kFlac : Container::kWav;
+  }
+  options.allow_pipes = flags.allow_pipes;
+  options.skip_failed = flags.skip_failed;
+  options.new_ids = flags.new_ids;
+  options.map_out = flags.map_out;
+  return options;
+}
+
+void Print(const AnonymiseReport& report, const Flags& flags) {
+  const double speed = report.wall_seconds > 0.0 ? report.audio_seconds / report.wall_seconds : 0.0;
+  for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const auto& failure : report.failures) {
+    fmt::print(stderr, "failed: {}: {}\n", failure.id, failure.reason);
+  }
+  if (flags.json) {
+    nlohmann::ordered_json json = {{"recordings", report.recordings},
+                                   {"utterances", report.utterances},
+                                   {"speakers", report.speakers},
+                                   {"done", report.done},
+                                   {"resumed", report.resumed},
+                                   {"failed", report.failures.size()},
+                                   {"complete", report.complete},
+                                   {"audio_seconds", report.audio_seconds},
+                                   {"wall_seconds", report.wall_seconds},
+                                   {"times_real_time", speed},
+                                   {"jobs", flags.jobs}};
+    json["failures"] = nlohmann::ordered_json::array();
+    for (const auto& failure : report.failures) {
+      json["failures"].push_back({{"id", failure.id}, {"reason", failure.reason}});
+    }
+    json["notes"] = report.notes;
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("done {} of {} recordings ({} utterances, {} speakers), failed {}", report.done,
+             report.recordings, report.utterances, report.speakers, report.failures.size());
+  if (report.resumed > 0) fmt::print(", {} were done before", report.resumed);
+  fmt::print("\n{} of speech in {:.2f} s: {:.0f}x real time with {} job{}\n",
+             FormatDuration(report.audio_seconds), report.wall_seconds, speed, flags.jobs,
+             flags.jobs == 1 ? "" : "s");
+  if (!report.complete) {
+    fmt::print("incomplete: mend what failed and run the same command again (the rest is kept), or "
+               "finish without it by --skip-failed\n");
+  }
+}
+
+}  // namespace
+
+void AddAnonymise(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* verb = AddVerb(
+      app, "anonymise",
+      "Gives a recording or a corpus another voice: same words, length, rate and format.\n"
+      "IN is a sound file, a folder (speaker = the folder a file lies in), a Kaldi data dir or a TSV\n"
+      "manifest; OUT is of the same kind. What an attacker can still learn: docs/threat_model.md.",
+      "  sotto anonymise interview.wav protected.wav\n"
+      "  sotto anonymise recordings/ protected/ --alpha 0.5:0.9 --strategy perm --jobs 2");
+  verb->alias("anonymize");
+  verb->add_option("IN", flags->in, "Sound file, folder, Kaldi data dir or manifest")->required();
+  verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
+  verb->add_option("--method", flags->method, "How the voice is changed")
+      ->check(CLI::IsMember({"mcadams"}));
+  flags->target.Add(*verb);
+  verb->add_option("--strategy", flags->strategy,
+                   "One target for all (const), for each speaker (perm), for each utterance (random)")
+      ->check(CLI::IsMember({"const", "perm", "random"}));
+  verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
+      ->type_name("FILE")
+      ->excludes("--key")
+      ->excludes("--seed");
+  CLI::Option* new_ids =
+      verb->add_flag("--new-ids", flags->new_ids, "Replace utterance, speaker and file names by keyed ids");
+  verb->add_option("--map-out", flags->map_out, "Write which id became which (mode 0600)")
+      ->type_name("FILE")
+      ->needs(new_ids);
+  verb->add_option("--format", flags->format, "wav or flac (default: as the input; FLAC for lossy input)")
+      ->check(CLI::IsMember({"wav", "flac"}));
+  verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
+  verb->add_flag("--allow-pipes", flags->allow_pipes, "Run the shell commands in wav.scp");
+  verb->add_flag("--skip-failed", flags->skip_failed, "Finish the corpus without recordings that failed");
+  verb->add_flag("--json", flags->json, "Print the report as JSON");
+  verb->callback([flags] {
+    const AnonymiseReport report = Anonymise(ToOptions(*flags), SOTTO_VERSION);
+    Print(report, *flags);
+    if (!report.failures.empty()) throw ExitWith{1};
+  });
+}
+
+}  // namespace sotto::cli

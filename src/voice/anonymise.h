@@ -1,0 +1,64 @@
+// `sotto anonymise`: a file or a whole corpus, with resumption, failures by name, and a run record.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audio/corpus.h"
+#include "audio/sound_file.h"
+#include "base/random.h"
+#include "voice/method.h"
+
+namespace sotto {
+
+struct AnonymiseOptions {
+  std::filesystem::path in;
+  std::filesystem::path out;
+  std::string method = "mcadams";
+  Range alpha;
+  Strategy strategy = Strategy::kPerm;
+  std::string context;  // separates releases that share a key
+
+  // Where the key comes from: the operating system unless one of these is given.
+  std::filesystem::path key_file;
+  std::optional<std::uint64_t> experiment_seed;
+  std::filesystem::path key_out;
+
+  int jobs = 1;
+  std::optional<Container> container;  // of the output; not given: see OutputFormat
+  bool allow_pipes = false;
+  bool skip_failed = false;  // finish the corpus without the recordings that failed
+  bool new_ids = false;
+  std::filesystem::path map_out;
+
+  // Throws Error when options contradict each other.
+  void Validate() const;
+};
+
+struct AnonymiseReport {
+  struct Failure {
+    std::string id;
+    std::string reason;
+  };
+  std::size_t recordings = 0, utterances = 0, speakers = 0;
+  std::size_t done = 0;     // recordings protected, those of an interrupted run included
+  std::size_t resumed = 0;  // of these, found complete from an interrupted run
+  std::vector<Failure> failures;
+  double audio_seconds = 0.0;  // protected in this run
+  double wall_seconds = 0.0;
+  bool complete = false;  // the output is a whole corpus (or file)
+  std::vector<std::string> notes;  // what the user should know: warnings, files left out
+};
+
+// Runs. Throws Error when the run cannot start or finish as a whole; items that fail are in the
+// report. `version` goes into the run record.
+//
+// A corpus run keeps its key and parameters in OUT/.sotto-work/state (mode 0600) until it is
+// complete; the same command started again goes on where it stopped, with the same targets. The
+// folder is removed when the corpus is complete.
+AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& version);
+
+}  // namespace sotto
