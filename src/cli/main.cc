@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddAnonymise(app);
   sotto::cli::AddCheck(app);
   sotto::cli::AddStream(app);
+  sotto::cli::AddCompare(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -1,0 +1,201 @@
+#include "report/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "audio/corpus.h"
+#include "audio/sound_file.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "dsp/level.h"
+#include "report/png.h"
+
+namespace sotto {
+namespace fs = std::filesystem;
+namespace {
+
+std::string Escape(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// A path as a relative URL: everything but unreserved characters and '/' as %XX.
+std::string Url(const fs::path& path) {
+  std::string url;
+  for (const unsigned char c : path.generic_string()) {
+    const bool plain = std::isalnum(c) != 0 || std::string("-._~/").find(static_cast<char>(c)) != std::string::npos;
+    url += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  }
+  return url;
+}
+
+std::string Hz(const std::optional<double>& value) {
+  return value ? fmt::format("{:.0f}", *value) : "–";
+}
+
+std::string Percent(const std::optional<double>& value) {
+  return value ? fmt::format("{:+.1f} %", *value) : "–";
+}
+
+void Measure(ComparedPair& pair) {
+  const Sound before = ReadSound(pair.original);
+  const Sound after = ReadSound(pair.released);
+  if (before.channels.size() != after.channels.size() ||
+      before.channels[0].size() != after.channels[0].size() ||
+      before.format.rate_hz != after.format.rate_hz) {
+    throw Error(fmt::format("'{}' has {} samples at {} Hz, its copy {} at {} Hz", pair.id,
+                            before.channels[0].size(), before.format.rate_hz,
+                            after.channels[0].size(), after.format.rate_hz));
+  }
+  const int rate = before.format.rate_hz;
+  pair.seconds = static_cast<double>(before.channels[0].size()) / rate;
+  pair.level_change_db = ActiveSpeechLevel(after.channels[0], rate).active_db -
+                         ActiveSpeechLevel(before.channels[0], rate).active_db;
+  const auto f0 = TrackF0(before.channels[0], rate);
+  pair.before = MeasureVoice(before.channels[0], rate, f0);
+  pair.after = MeasureVoice(after.channels[0], rate, f0);
+}
+
+// The mean of a figure over the pairs that have it.
+template <typename Get>
+std::optional<double> Mean(const std::vector<const ComparedPair*>& pairs, const Get& get) {
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (const ComparedPair* pair : pairs) {
+    if (const std::optional<double> value = get(*pair); value && std::isfinite(*value)) {
+      sum += *value;
+      ++count;
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
+std::string FigureRow(const std::string& title, const std::vector<const ComparedPair*>& pairs) {
+  const auto level = Mean(pairs, [](const ComparedPair& p) { return std::optional(p.level_change_db); });
+  std::string row = fmt::format("<tr><th scope=row>{}</th><td>{}</td><td>{}</td>", Escape(title),
+                                pairs.size(), level ? fmt::format("{:+.2f} dB", *level) : "–");
+  const auto f0 = [](const ComparedPair& p) {
+    return ChangePercent(p.before.median_f0_hz, p.after.median_f0_hz);
+  };
+  row += fmt::format("<td>{}</td>", Percent(Mean(pairs, f0)));
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto before = Mean(pairs, [k](const ComparedPair& p) { return p.before.formant_hz[k]; });
+    const auto after = Mean(pairs, [k](const ComparedPair& p) { return p.after.formant_hz[k]; });
+    row += fmt::format("<td>{} → {} Hz<br><small>{}</small></td>", Hz(before), Hz(after),
+                       Percent(ChangePercent(before, after)));
+  }
+  return row + "</tr>\n";
+}
+
+std::string Side(const char* title, const fs::path& file, const fs::path& page) {
+  const Sound sound = ReadSound(file);
+  const double top_hz = std::min(8000.0, sound.format.rate_hz / 2.0);
+  const auto picture = PaintSpectrogram(ComputeSpectrogram(sound.channels[0], sound.format.rate_hz), 560,
+                                        160, top_hz);
+  const fs::path folder = fs::absolute(page).parent_path();
+  return fmt::format(
+      "<figure><figcaption>{0}</figcaption><img alt=\"{0}: spectrogram, 0 to {1:.0f} kHz\" "
+      "src=\"data:image/png;base64,{2}\"><audio controls preload=none src=\"{3}\"></audio></figure>\n",
+      title, top_hz / 1000.0, Base64(EncodePng(picture)),
+      Url(fs::absolute(file).lexically_relative(folder)));
+}
+
+constexpr const char* kHead = R"(<!doctype html>
+<html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1">
+<title>Sotto: before and after</title>
+<style>
+body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:75rem;margin:auto;padding:1rem}
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+th,td{border-bottom:1px solid #ccc;padding:.35rem .7rem;text-align:right}th[scope=row],thead th:first-child{text-align:left}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem}
+figure{margin:0}figcaption{font-weight:600}img{width:100%;height:10rem;object-fit:fill;display:block}audio{width:100%;margin-top:.3rem}
+small{color:#555}.note{border-left:4px solid #0072b2;padding:.2rem .8rem;background:#f3f7fa}
+@media print{audio{display:none}}
+</style>
+)";
+
+}  // namespace
+
+std::optional<double> ChangePercent(const std::optional<double>& before,
+                                    const std::optional<double>& after) {
+  if (!before || !after || *before == 0.0) return std::nullopt;
+  return 100.0 * (*after / *before - 1.0);
+}
+
+std::vector<ComparedPair> CompareCorpora(const fs::path& original, const fs::path& released, int jobs) {
+  std::vector<ComparedPair> pairs;
+  if (!fs::is_directory(original) && original.extension() != ".tsv") {
+    const std::string id = original.stem().string();
+    pairs.push_back({id, id, original, released, 0.0, 0.0, {}, {}});
+  } else {
+    const Corpus before = ScanCorpus(original).corpus;
+    std::map<std::string, fs::path> after;
+    for (const Recording& recording : ScanCorpus(released).corpus.recordings) {
+      after[recording.id] = recording.path;
+    }
+    for (const Recording& recording : before.recordings) {
+      const auto found = after.find(recording.id);
+      if (found == after.end()) {
+        throw Error(fmt::format("'{}' is not in '{}'", recording.id, released.string()));
+      }
+      const std::string speaker = recording.spans.empty() ? "" : recording.spans[0].speaker;
+      pairs.push_back({recording.id, speaker, recording.path, found->second, 0.0, 0.0, {}, {}});
+    }
+  }
+  ParallelFor(pairs.size(), jobs, [&](std::size_t i) { Measure(pairs[i]); });
+  return pairs;
+}
+
+std::string ComparePage(const std::vector<ComparedPair>& pairs, const ComparePageOptions& options) {
+  std::map<std::string, std::vector<const ComparedPair*>> by_speaker;
+  std::vector<const ComparedPair*> all;
+  double seconds = 0.0;
+  for (const ComparedPair& pair : pairs) {
+    by_speaker[pair.speaker].push_back(&pair);
+    all.push_back(&pair);
+    seconds += pair.seconds;
+  }
+  std::string html = kHead;
+  html += fmt::format("<h1>Before and after</h1>\n<p>{} recordings of {} speakers, {:.1f} s of speech",
+                      pairs.size(), by_speaker.size(), seconds);
+  if (options.times_real_time) {
+    html += fmt::format(", protected {:.0f} times faster than real time", *options.times_real_time);
+  }
+  html += ".</p>\n<p class=note>These figures say what changed in the sound. How well the speakers are "
+          "protected is what an attacker reaches, and no attacker was run here.</p>\n"
+          "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
+          "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
+  html += FigureRow("all", all);
+  for (const auto& [speaker, list] : by_speaker) html += FigureRow(speaker, list);
+  html += "</tbody></table></div>\n";
+  // One recording of each speaker, then the next ones, until there are enough.
+  std::vector<const ComparedPair*> shown;
+  for (std::size_t round = 0; shown.size() < std::min(options.players, pairs.size()); ++round) {
+    for (const auto& [speaker, list] : by_speaker) {
+      if (round < list.size() && shown.size() < options.players) shown.push_back(list[round]);
+    }
+  }
+  for (const ComparedPair* pair : shown) {
+    html += fmt::format("<h2>{}</h2>\n<div class=pair>\n", Escape(pair->id));
+    html += Side("original", pair->original, options.page);
+    html += Side("protected", pair->released, options.page);
+    html += "</div>\n";
+  }
+  return html + "</html>\n";
+}
+
+}  // namespace sotto

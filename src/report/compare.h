@@ -1,0 +1,39 @@
+// Before and after: what a protection did to recordings, in figures and on a page to listen to.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsp/voice_measures.h"
+
+namespace sotto {
+
+struct ComparedPair {
+  std::string id, speaker;
+  std::filesystem::path original, released;
+  double seconds = 0.0;
+  double level_change_db = 0.0;  // active speech level (ITU-T P.56), protected − original
+  VoiceMeasures before, after;
+};
+
+// Relative change in per cent, where both sides could be measured.
+std::optional<double> ChangePercent(const std::optional<double>& before,
+                                    const std::optional<double>& after);
+
+// Pairs the recordings of two corpora by id (or two files) and measures each on its first channel.
+// A recording without its counterpart, or with another number of samples, is an Error.
+std::vector<ComparedPair> CompareCorpora(const std::filesystem::path& original,
+                                         const std::filesystem::path& released, int jobs);
+
+struct ComparePageOptions {
+  std::filesystem::path page;        // where it will lie: sound files are linked relative to it
+  std::size_t players = 8;           // pairs shown with players and spectrograms
+  std::optional<double> times_real_time;  // of the run that made the copy
+};
+
+// One HTML page without scripts or network: figures first, then players and spectrograms.
+std::string ComparePage(const std::vector<ComparedPair>& pairs, const ComparePageOptions& options);
+
+}  // namespace sotto
