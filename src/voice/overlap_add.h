@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "voice/level_control.h"
 #include "voice/transformer.h"
 
 namespace sotto {
@@ -15,14 +16,8 @@ class FrameProcessor {
   virtual void Process(std::span<double> frame) = 0;
 };
 
-// Runs a FrameProcessor over a stream, keeps its loudness and holds its peaks.
-//
-// Loudness: overlapping frames that went through different filters add with a little less than
-// their full amplitude. The energies of what went in and what came out are followed over about a
-// second, and the frames to come are corrected by their ratio (at most ± 12 dB).
-//
-// Peaks: the gain at the border of two blocks of one hop is the smaller of the gains the two blocks
-// need, and it runs linearly in between, so it never exceeds what a block needs and has no step.
+// Runs a FrameProcessor over a stream, keeps its loudness and holds its peaks. Latency: the two hops
+// of a frame and the one the peaks need.
 class OverlapAdd : public StreamTransformer {
  public:
   OverlapAdd(std::unique_ptr<FrameProcessor> processor, std::size_t hop, double peak_limit);
@@ -31,26 +26,19 @@ class OverlapAdd : public StreamTransformer {
   std::size_t LatencySamples() const override { return 3 * hop_; }
 
  private:
-  void RunFrame();
-  void FollowLoudness(std::span<const double> in, std::span<const double> out);
-  void Emit(double next_gain, std::vector<float>& out);
+  void RunFrame(std::vector<float>& out);
 
   const std::unique_ptr<FrameProcessor> processor_;
   const std::size_t hop_;
-  const double peak_limit_;
-  std::vector<double> window_;   // two hops
-  std::vector<double> input_;    // two hops: the frame being filled
-  std::vector<double> frame_;    // two hops: scratch
-  std::vector<double> tail_;     // one hop: second half of the last frame's output
-  std::vector<double> ready_;    // one hop: finished but for the peak gain of the next
-  std::size_t filled_;           // samples in input_
-  std::size_t pushed_ = 0;
-  std::size_t emitted_ = 0;
-  int blocks_ = 0;               // finished blocks so far, the one before the start included
-  double border_gain_ = 1.0;     // peak gain at the start of ready_
-  double ready_gain_ = 1.0;      // peak gain ready_ needs
-  double energy_in_ = 0.0, energy_out_ = 0.0;
-  double loudness_gain_ = 1.0;
+  std::vector<double> window_;  // two hops
+  std::vector<double> input_;   // two hops: the frame being filled
+  std::vector<double> frame_;   // two hops: scratch
+  std::vector<double> tail_;    // one hop: second half of the last frame's output
+  std::size_t filled_;          // samples in input_
+  bool before_signal_ = true;   // the next finished block lies before the signal
+  LoudnessKeeper loudness_;
+  PeakHolder peaks_;
+  std::size_t pushed_ = 0, emitted_ = 0;
 };
 
 }  // namespace sotto
