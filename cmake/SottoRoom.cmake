@@ -23,7 +23,7 @@ function(sotto_room name)
   set(SOTTO_ROOMS ${SOTTO_ROOMS} sotto_${name} CACHE INTERNAL "all rooms")
 
   if(SOTTO_TESTS AND tests)
-    sotto_test(${name}_test SOURCES ${tests} LIBS sotto_${name})
+    sotto_test(${name}_test SOURCES ${tests} LIBS sotto_${name} ${ARG_PRIVATE_LIBS} PkgConfig::sndfile)
   endif()
 endfunction()
 

@@ -43,7 +43,7 @@ CorpusScan ScanFolder(const fs::path& root) {
     const std::string folder = file.parent_path().string();
     const std::string speaker = folder.empty() ? fs::absolute(root).lexically_normal().filename().string()
                                                : folder;
-    recording.spans = {{recording.id, speaker.empty() ? "." : speaker, 0.0, -1.0}};
+    recording.spans = {{recording.id, speaker.empty() ? "." : speaker, 0.0, -1.0, {}}};
     corpus.recordings.push_back(std::move(recording));
   }
   return scan;

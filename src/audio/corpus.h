@@ -17,6 +17,7 @@ struct Span {
   std::string speaker;
   double begin_s = 0.0;
   double end_s = -1.0;  // −1: the end of the recording
+  std::string times;    // both, as the corpus wrote them
 };
 
 struct Recording {

@@ -1,6 +1,4 @@
 // Writes the tables of a protected corpus.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,7 +42,7 @@ void WriteKaldi(const Corpus& corpus, const fs::path& out, const std::vector<std
     wav_scp.emplace_back(id, file.string());
     for (const Span& span : recording.spans) {
       const std::string name = utterance(span.utterance);
-      segments.emplace_back(name, fmt::format("{} {} {}", id, span.begin_s, span.end_s));
+      segments.emplace_back(name, id + " " + span.times);
       utt2spk.emplace_back(name, naming.speaker(span.speaker));
       released.insert(span.utterance);
       utterances_of[naming.speaker(span.speaker)].insert(name);

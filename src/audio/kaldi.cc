@@ -26,7 +26,7 @@ class KaldiParser {
     if (texts_.has_segments) {
       ReadSegments();
     } else {
-      for (Recording& recording : Corpus_().recordings) AddSpan(recording, recording.id, 0.0, -1.0);
+      for (Recording& recording : Corpus_().recordings) AddSpan(recording, recording.id, 0.0, -1.0, "");
     }
     CheckUtterances();
     ReadOptionalTables();
@@ -131,14 +131,15 @@ class KaldiParser {
     }
   }
 
-  void AddSpan(Recording& recording, const std::string& utterance, double begin_s, double end_s) {
+  void AddSpan(Recording& recording, const std::string& utterance, double begin_s, double end_s,
+               std::string times) {
     const auto speaker = speaker_of_.find(utterance);
     if (speaker == speaker_of_.end()) {
       Add(fmt::format("utterance '{}'", utterance), "no speaker in utt2spk", "add its line to utt2spk");
     }
     used_.insert(utterance);
     recording.spans.push_back(
-        {utterance, speaker == speaker_of_.end() ? "" : speaker->second, begin_s, end_s});
+        {utterance, speaker == speaker_of_.end() ? "" : speaker->second, begin_s, end_s, std::move(times)});
   }
 
   void ReadSegments() {
@@ -164,7 +165,8 @@ class KaldiParser {
               "begin is at least 0 and before the end (-1: the end of the recording)");
           continue;
         }
-        AddSpan(Corpus_().recordings[recording->second], utterance, begin_s, end_s);
+        AddSpan(Corpus_().recordings[recording->second], utterance, begin_s, end_s,
+                fmt::format("{} {}", fields[1], fields[2]));
       } catch (const Error& error) {
         Add(where, error.what(), "begin and end are seconds");
       }

@@ -55,7 +55,7 @@ CorpusScan ParseManifest(const std::string& text, const fs::path& manifest) {
               "use a path below the folder of the manifest");
     }
     if (gender != Tsv::kNone && row[gender].empty()) ++without_gender;
-    recording.spans = {{recording.id, std::string(row[speaker]), 0.0, -1.0}};
+    recording.spans = {{recording.id, std::string(row[speaker]), 0.0, -1.0, {}}};
     corpus.recordings.push_back(std::move(recording));
     corpus.rows.emplace_back(row.begin(), row.end());
   }

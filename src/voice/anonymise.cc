@@ -404,7 +404,7 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
   const Key key = GivenKey(options).value_or(Key::FromSystem());
   const auto method = MakeMethod(options, key);
   const std::string id = options.in.stem().string();
-  const Span whole{id, id, 0.0, -1.0};
+  const Span whole{id, id, 0.0, -1.0, {}};
   {
     // In and out may be one file under two names.
     const SoundFormat format = SoundReader(options.in).Format();

@@ -42,7 +42,7 @@ RunState::RunState(const fs::path& out, const std::optional<Key>& given_key,
   }
   const auto digest = [&](const Key& key) { return key.Name(parameters, 64); };
   if (resumed_) {
-    Lock();
+    lock_ = std::make_unique<FileLock>(state);
     const std::string text = ReadTextFile(state);
     const auto lines = SplitLines(text);
     if (lines.size() != 3 || lines[0] != kTitle) {
@@ -72,19 +72,18 @@ RunState::RunState(const fs::path& out, const std::optional<Key>& given_key,
   WritePrivateFile(fresh, fmt::format("{}\n{}\n{}\n", kTitle, given_key ? "given" : key_->Hex(),
                                       digest(*key_)));
   fs::rename(fresh, state);
-  Lock();
+  lock_ = std::make_unique<FileLock>(state);
 }
 
-void RunState::Lock() {
-  lock_ = ::open((work_ / "state").c_str(), O_RDWR | O_CLOEXEC);
-  if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    throw Error(fmt::format("another run is writing to '{}'", work_.parent_path().string()));
-  }
+RunState::FileLock::FileLock(const fs::path& path)
+    : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+  if (fd_ >= 0) ::close(fd_);
+  throw Error(fmt::format("another run is writing to '{}'",
+                          path.parent_path().parent_path().string()));
 }
 
-RunState::~RunState() {
-  if (lock_ >= 0) ::close(lock_);
-}
+RunState::FileLock::~FileLock() { ::close(fd_); }
 
 void RunState::Complete() {
   std::error_code code;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -22,7 +23,6 @@ class RunState {
            std::initializer_list<std::string_view> parameters);
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
-  ~RunState();
 
   const Key& RunKey() const { return *key_; }
   bool IsResumed() const { return resumed_; }
@@ -32,11 +32,22 @@ class RunState {
   void Complete();
 
  private:
-  void Lock();
+  // An exclusive flock, held as long as the object lives.
+  class FileLock {
+   public:
+    explicit FileLock(const std::filesystem::path& path);
+    FileLock(const FileLock&) = delete;
+    FileLock& operator=(const FileLock&) = delete;
+    ~FileLock();
+
+   private:
+    int fd_;
+  };
+
   std::filesystem::path work_;
   std::optional<Key> key_;
   bool resumed_ = false;
-  int lock_ = -1;
+  std::unique_ptr<FileLock> lock_;
 };
 
 }  // namespace sotto

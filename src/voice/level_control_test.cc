@@ -1,0 +1,62 @@
+#include "voice/level_control.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+
+namespace sotto {
+namespace {
+
+TEST(PeakHolder, NothingExceedsTheLimitAndQuietBlocksPassUnchanged) {
+  SeededRng rng(2);
+  PeakHolder holder(100, 1.0);
+  std::vector<std::vector<double>> in, out;
+  for (int b = 0; b < 50; ++b) {
+    std::vector<double> block(100);
+    const double scale = b % 10 == 5 ? 3.0 : 0.2;
+    for (double& x : block) x = scale * std::clamp(rng.Gaussian(), -1.0, 1.0);
+    in.push_back(block);
+    const auto finished = holder.Process(block);
+    if (b == 0) {
+      EXPECT_TRUE(finished.empty());
+    } else {
+      out.emplace_back(finished.begin(), finished.end());
+    }
+  }
+  for (std::size_t b = 0; b < out.size(); ++b) {
+    for (const double y : out[b]) EXPECT_LE(std::abs(y), 1.0 + 1e-12);
+    const bool near_loud = b % 10 >= 4 && b % 10 <= 6;
+    if (!near_loud) {
+      EXPECT_EQ(out[b], in[b]);
+    }
+  }
+  EXPECT_GE(holder.LostGain(), 1.0);
+}
+
+TEST(LoudnessKeeper, BringsBackTheInputsLevelAndIsTheIdentityOnEqualBlocks) {
+  SeededRng rng(3);
+  LoudnessKeeper same, halved;
+  double in_energy = 0.0, out_energy = 0.0;
+  for (int b = 0; b < 200; ++b) {
+    std::vector<double> block(100);
+    for (double& x : block) x = rng.Gaussian();
+    auto copy = block;
+    same.Process(block, copy, 1.0);
+    for (std::size_t i = 0; i < 100; ++i) EXPECT_NEAR(copy[i], block[i], 1e-12);
+    auto quiet = block;
+    for (double& x : quiet) x *= 0.5;
+    halved.Process(block, quiet, 1.0);
+    if (b < 5) continue;
+    for (std::size_t i = 0; i < 100; ++i) {
+      in_energy += block[i] * block[i];
+      out_energy += quiet[i] * quiet[i];
+    }
+  }
+  EXPECT_NEAR(out_energy / in_energy, 1.0, 1e-3);
+}
+
+}  // namespace
+}  // namespace sotto
