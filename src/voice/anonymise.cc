@@ -450,13 +450,6 @@ AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& ve
   if (!fs::is_directory(options.in) && options.in.extension() != ".tsv") {
     return AnonymiseFile(options, version);
   }
-  const fs::path folder = fs::is_directory(options.in) ? options.in
-                          : options.in.has_parent_path() ? options.in.parent_path()
-                                                         : fs::path(".");
-  if (IsInside(options.out, folder) || IsInside(folder, options.out)) {
-    throw Error(fmt::format("input '{}' and output '{}' lie inside each other",
-                            options.in.string(), options.out.string()));
-  }
   for (const fs::path& secret : {options.key_out, options.map_out}) {
     if (!secret.empty() && IsInside(secret, options.out)) {
       throw Error(fmt::format("'{}' is a secret and must not lie in the output", secret.string()));
@@ -466,6 +459,14 @@ AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& ve
     throw Error(fmt::format("'{}' exists", options.map_out.string()));
   }
   CorpusScan scan = ScanCorpus(options.in, {.allow_pipes = options.allow_pipes});
+  // The next scan of a folder would take an output inside it for originals; nothing may be written
+  // over the originals of any kind of corpus.
+  const fs::path& root = scan.corpus.root;
+  if ((scan.corpus.kind == CorpusKind::kFolder && IsInside(options.out, root)) ||
+      IsInside(root, options.out)) {
+    throw Error(fmt::format("input '{}' and output '{}' lie inside each other",
+                            options.in.string(), options.out.string()));
+  }
   RefuseBadCorpus(scan.problems, options.in);
   return CorpusRun(options, std::move(scan.corpus)).Run(version);
 }

@@ -1,0 +1,264 @@
+// The real program, run as a user would.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "audio/sound_file.h"
+#include "audio/testing.h"
+#include "base/files.h"
+#include "base/testing.h"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::SyntheticVowel;
+using testing::TemporaryFolder;
+using testing::WriteWav;
+
+struct Outcome {
+  int code = -1;
+  std::string output;  // stdout and stderr together
+};
+
+Outcome Shell(const std::string& command) {
+  Outcome outcome;
+  std::FILE* pipe = ::popen(fmt::format("( {} ) 2>&1", command).c_str(), "r");
+  std::array<char, 4096> buffer;
+  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.output.append(buffer.data(), n);
+  }
+  const int status = ::pclose(pipe);
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+Outcome Sotto(const std::string& arguments) { return Shell(std::string(SOTTO_BINARY) + " " + arguments); }
+
+bool Has(const Outcome& outcome, const std::string& text) {
+  return outcome.output.find(text) != std::string::npos;
+}
+
+TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
+  for (const char* verb : {"anonymise", "anonymize", "check", "stream", "compare"}) {
+    const Outcome help = Sotto(std::string(verb) + " --help");
+    EXPECT_EQ(help.code, 0);
+    const std::size_t examples = help.output.find("e.g.:");
+    ASSERT_NE(examples, std::string::npos) << verb;
+    const std::size_t first = help.output.find("sotto ", examples);
+    ASSERT_NE(first, std::string::npos);
+    EXPECT_NE(help.output.find("sotto ", first + 1), std::string::npos) << verb;
+  }
+  const Outcome help = Sotto("anonymise --help");
+  EXPECT_TRUE(Has(help, "0.5:0.9"));
+  EXPECT_TRUE(Has(help, "=perm"));
+}
+
+TEST(Cli, BadUsageIsExitCodeTwo) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
+  const std::string files = fmt::format("{} {}", (folder / "x.wav").string(), (folder / "y.wav").string());
+  for (const std::string& arguments :
+       {std::string(), std::string("dance"), std::string("anonymise"), "anonymise --strategy all " + files,
+        "anonymise --alpha x " + files, "anonymise --alpha 0.9:0.5 " + files,
+        "anonymise --alpha 7 " + files, "anonymise --method voodoo " + files,
+        "anonymise --seed 1 --key k " + files, "anonymise --seed 1 --key-out k " + files,
+        "anonymise --map-out m " + files, "anonymise --jobs 0 " + files, "anonymise --nonsense " + files,
+        std::string("stream --rate 1000"), std::string("check")}) {
+    EXPECT_EQ(Sotto(arguments + " </dev/null").code, 2) << arguments;
+  }
+  EXPECT_FALSE(fs::exists(folder / "y.wav"));
+}
+
+TEST(Cli, BadInputIsOneLineAndExitCodeOne) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "out");
+  WriteFileAtomically(folder / "text.wav", "hello, I am a text");
+  WriteFileAtomically(folder / "empty.wav", "");
+  WriteFileAtomically(folder / "m.tsv", "utt_id\tspeaker\nu\ts\n");
+  const std::string out = (folder / "out/y.wav").string();
+  for (const std::string& in : {(folder / "text.wav").string(), (folder / "empty.wav").string(),
+                                (folder / "absent.wav").string()}) {
+    const Outcome outcome = Sotto(fmt::format("anonymise {} {}", in, out));
+    EXPECT_EQ(outcome.code, 1) << in;
+    EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
+    EXPECT_EQ(outcome.output.substr(0, 7), "sotto: ");
+  }
+  const Outcome manifest =
+      Sotto(fmt::format("anonymise {} {}", (folder / "m.tsv").string(), (folder / "o2").string()));
+  EXPECT_EQ(manifest.code, 1);
+  EXPECT_TRUE(Has(manifest, "no column 'path'"));
+  EXPECT_FALSE(fs::exists(folder / "o2"));
+  EXPECT_TRUE(fs::is_empty(folder / "out"));
+  WriteWav(folder / "good.wav", SyntheticVowel(0.1, 16000));
+  const Outcome nowhere = Sotto(fmt::format("anonymise {} /nonexistent/y.wav", (folder / "good.wav").string()));
+  EXPECT_EQ(nowhere.code, 1);
+  const Outcome unwritable = Sotto(fmt::format("anonymise {} /proc/y.wav", (folder / "good.wav").string()));
+  EXPECT_EQ(unwritable.code, 1);
+}
+
+TEST(Cli, AFullDiskLeavesNothingHalfWritten) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "in/a/1.wav", SyntheticVowel(2.0, 16000));
+  fs::create_directory(folder / "one");
+  // A limit of 8 blocks on the size of a file stands in for the full disk.
+  const std::string limited = "trap '' XFSZ; ulimit -f 8; " SOTTO_BINARY;
+  Outcome outcome = Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in/a/1.wav").string(),
+                                      (folder / "one/out.wav").string()));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome, "File too large")) << outcome.output;
+  EXPECT_TRUE(fs::is_empty(folder / "one"));
+  outcome = Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in").string(), (folder / "out").string()));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome, "failed: a/1"));
+  EXPECT_FALSE(fs::exists(folder / "out/a/1.wav"));
+}
+
+TEST(Cli, SeedAndFixedAlphaSayThatTheyProtectNobody) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
+  const Outcome outcome = Sotto(fmt::format("anonymise {} {} --seed 3 --alpha 0.8",
+                                            (folder / "x.wav").string(), (folder / "y.wav").string()));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(Has(outcome, "protects nobody"));
+  EXPECT_TRUE(Has(outcome, "can be inverted"));
+  EXPECT_FALSE(Has(outcome, "anonymous"));
+}
+
+TEST(Cli, KillNineAndResumeGiveTheSameCorpus) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 60; ++i) {
+    WriteWav(folder / fmt::format("in/s{}/{}.wav", i % 6, i), SyntheticVowel(4.0, 16000, 90.0 + i));
+  }
+  const std::string in = (folder / "in").string(), out = (folder / "out").string();
+  const std::string key = (folder / "key").string();
+  const auto count = [&] {
+    std::size_t n = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(out)) n += entry.path().extension() == ".wav";
+    return n;
+  };
+  // Kill it once some recordings, but not all, are done.
+  const std::string command = fmt::format("anonymise {} {} --key-out {} --jobs 1", in, out, key);
+  const Outcome killed = Shell(fmt::format(
+      "{} {} & pid=$!; while [ $(find {} -name '[0-9]*.wav' 2>/dev/null | wc -l) -lt 5 ]; do :; done; "
+      "kill -9 $pid; wait $pid",
+      SOTTO_BINARY, command, out));
+  EXPECT_EQ(killed.code, 137);
+  const std::size_t before = count();
+  ASSERT_GE(before, 5U);
+  ASSERT_LT(before, 60U);
+  EXPECT_TRUE(fs::exists(out + "/.sotto-work/state"));
+  const Outcome resumed = Sotto(command);
+  EXPECT_EQ(resumed.code, 0) << resumed.output;
+  EXPECT_TRUE(Has(resumed, fmt::format("{} were done before", before))) << resumed.output;
+  EXPECT_EQ(count(), 60U);
+  EXPECT_FALSE(fs::exists(out + "/.sotto-work"));
+  const Outcome straight = Sotto(fmt::format("anonymise {} {}2 --key {} --jobs 2", in, out, key));
+  EXPECT_EQ(straight.code, 0);
+  EXPECT_EQ(Shell(fmt::format("diff -r -x sotto-run.json {} {}2", out, out)).code, 0);
+}
+
+TEST(Cli, KeyAndDrawsNeverAppearInOutput) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "in/a/1.wav", SyntheticVowel(0.2, 16000));
+  const Outcome outcome =
+      Sotto(fmt::format("anonymise {} {} --key-out {} --json", (folder / "in").string(),
+                        (folder / "out").string(), (folder / "key").string()));
+  const std::string key = ReadTextFile(folder / "key").substr(0, 12);
+  EXPECT_FALSE(Has(outcome, key));
+  EXPECT_EQ(Shell(fmt::format("grep -r {} {}", key, (folder / "out").string())).code, 1);
+}
+
+TEST(Cli, CheckNamesProblemsAndHowToFixThem) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "a/1.wav", SyntheticVowel(0.2, 16000));
+  EXPECT_EQ(Sotto("check " + folder.Path().string()).code, 0);
+  WriteFileAtomically(folder / "a/2.wav", "junk");
+  const Outcome outcome = Sotto("check " + folder.Path().string());
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome, "a/2"));
+  EXPECT_TRUE(Has(outcome, "fix:"));
+  EXPECT_TRUE(Has(Sotto("check --json " + folder.Path().string()), "\"errors\": 1"));
+}
+
+TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
+  const TemporaryFolder folder;
+  const auto x = SyntheticVowel(1.0, 16000);
+  WriteWav(folder / "x.wav", x);
+  const std::string wav = (folder / "x.wav").string(), raw = (folder / "x.raw").string();
+  Shell(fmt::format("tail -c {} {} > {}", 2 * x.size(), wav, raw));
+  const Outcome outcome =
+      Sotto(fmt::format("stream --rate 16000 --alpha 0.8 < {} > {}.out", raw, raw));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(Has(outcome, "latency 30.0 ms"));
+  ASSERT_EQ(fs::file_size(raw + ".out"), 2 * x.size());
+  Sotto(fmt::format("anonymise --alpha 0.8 {} {}.wav", wav, raw));
+  const std::string file = ReadTextFile(raw + ".wav");
+  EXPECT_EQ(file.substr(file.size() - 2 * x.size()), ReadTextFile(raw + ".out"));
+  // The output comes before the input ends.
+  const Outcome live = Shell(fmt::format(
+      "( head -c 16000 {0}; sleep 2 ) | {1} stream --alpha 0.8 2>/dev/null | "
+      "( timeout 1 head -c 14000 | wc -c )",
+      raw, SOTTO_BINARY));
+  EXPECT_TRUE(Has(live, "14000")) << live.output;
+  EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream > /dev/null", raw, SOTTO_BINARY)).code, 1);
+}
+
+TEST(Cli, CompareMakesAPageWithPlayersAndPictures) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "in/a/x<1>.wav", SyntheticVowel(1.0, 16000));
+  const std::string in = (folder / "in").string(), out = (folder / "out").string();
+  ASSERT_EQ(Sotto(fmt::format("anonymise {} {} --alpha 0.7", in, out)).code, 0);
+  const Outcome outcome = Sotto(fmt::format("compare {} {} --page {}/page.html", in, out, folder.Path().string()));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  const std::string page = ReadTextFile(folder / "page.html");
+  EXPECT_NE(page.find("src=\"in/a/x%3C1%3E.wav\""), std::string::npos);
+  EXPECT_NE(page.find("src=\"out/a/x%3C1%3E.wav\""), std::string::npos);
+  EXPECT_NE(page.find("data:image/png;base64,"), std::string::npos);
+  EXPECT_EQ(page.find("x<1>"), std::string::npos);
+}
+
+TEST(CliSlow, AThreeHourFileRunsInBoundedMemory) {
+  const TemporaryFolder folder;
+  const std::string raw = (folder / "long.wav").string();
+  {
+    // 20 minutes would do to see growth; three hours are what is promised.
+    SoundWriter writer(raw, {16000, 1, Container::kWav, SampleFormat::kInt16});
+    const auto minute = SyntheticVowel(60.0, 16000);
+    for (int i = 0; i < 180; ++i) writer.Write(minute);
+    writer.Close();
+  }
+  const Outcome outcome = Shell(fmt::format("{} anonymise {} {}.out.wav & wait $!; ", SOTTO_BINARY, raw, raw));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_EQ(fs::file_size(raw), fs::file_size(raw + ".out.wav"));
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  EXPECT_LT(usage.ru_maxrss, 150 * 1024);  // KiB
+}
+
+TEST(CliSlow, EvaluationCorpusTurnsAroundSampleExact) {
+  SOTTO_NEEDS_SHARED("data/speech/libri_eval/manifest.tsv");
+  const TemporaryFolder folder;
+  const fs::path in = testing::SharedFolder() / "data/speech/libri_eval";
+  const Outcome outcome = Sotto(fmt::format("anonymise {} {} --method mcadams --alpha 0.5:0.9",
+                                            in.string(), (folder / "out").string()));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(in / "wav")) {
+    const Sound before = ReadSound(entry.path());
+    const Sound after = ReadSound(folder / "out" / "wav" / entry.path().filename());
+    EXPECT_EQ(before.format, after.format);
+    EXPECT_EQ(before.channels[0].size(), after.channels[0].size());
+    EXPECT_NE(before.channels[0], after.channels[0]);
+    ++count;
+  }
+  EXPECT_EQ(count, 238U);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "audio/testing.h"
+#include "base/error.h"
+#include "base/testing.h"
+#include "report/compare.h"
+#include "report/png.h"
+
+namespace sotto {
+namespace {
+
+using testing::SyntheticVowel;
+using testing::TemporaryFolder;
+using testing::WriteWav;
+
+TEST(Base64, MatchesRfc4648) {
+  EXPECT_EQ(Base64(""), "");
+  EXPECT_EQ(Base64("f"), "Zg==");
+  EXPECT_EQ(Base64("fo"), "Zm8=");
+  EXPECT_EQ(Base64("foobar"), "Zm9vYmFy");
+}
+
+TEST(EncodePng, DecodesToTheSamePixels) {
+  const Picture picture{2, 2, {{{255, 0, 0}, {0, 255, 0}, {0, 0, 255}, {9, 8, 7}}}};
+  const std::string png = EncodePng(picture);
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  const std::size_t at = png.find("IDAT") + 4;
+  std::string rows(14, '\0');
+  uLongf size = rows.size();
+  ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(rows.data()), &size,
+                       reinterpret_cast<const Bytef*>(png.data() + at),
+                       static_cast<uLong>(png.find("IEND") - 4 - at)),
+            Z_OK);
+  EXPECT_EQ(rows, std::string("\0\xFF\0\0\0\xFF\0\0\0\0\xFF\x09\x08\x07", 14));
+}
+
+TEST(PaintSpectrogram, PutsLowFrequenciesAtTheBottom) {
+  Spectrogram s{1, 3, 100.0, {0.0F, -100.0F, -100.0F}};
+  const Picture picture = PaintSpectrogram(s, 1, 3, 300.0);
+  EXPECT_GT(picture.pixels[2][0], 200);  // bright
+  EXPECT_LT(picture.pixels[0][0], 20);
+}
+
+TEST(CompareCorpora, PairsByIdAndRefusesOtherLengthsAndGaps) {
+  const TemporaryFolder folder;
+  const auto x = SyntheticVowel(1.0, 16000);
+  auto half = x;
+  for (float& v : half) v *= 0.5F;
+  WriteWav(folder / "o/s/1.wav", x);
+  WriteWav(folder / "p/s/1.wav", half);
+  const auto pairs = CompareCorpora(folder / "o", folder / "p", 1);
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_NEAR(pairs[0].level_change_db, -6.02, 0.1);
+  EXPECT_NEAR(*ChangePercent(pairs[0].before.median_f0_hz, pairs[0].after.median_f0_hz), 0.0, 0.5);
+  half.pop_back();
+  WriteWav(folder / "p/s/1.wav", half);
+  EXPECT_THROW(CompareCorpora(folder / "o", folder / "p", 1), Error);
+  WriteWav(folder / "o/s/2.wav", x);
+  EXPECT_THROW(CompareCorpora(folder / "o", folder / "p", 1), Error);
+}
+
+}  // namespace
+}  // namespace sotto
