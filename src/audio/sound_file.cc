@@ -297,9 +297,9 @@ void SoundWriter::Write(std::span<const float> interleaved) {
     const int shift = 32 - bits;
     impl.integers.resize(interleaved.size());
     for (std::size_t i = 0; i < interleaved.size(); ++i) {
-      const double rounded = std::nearbyint(static_cast<double>(interleaved[i]) * scale);
-      const double clipped = std::clamp(rounded, -scale, scale - 1.0);
-      impl.integers[i] = static_cast<int>(static_cast<std::int64_t>(clipped) * (1LL << shift));
+      const double clipped =
+          std::clamp(static_cast<double>(interleaved[i]) * scale, -scale, scale - 1.0);
+      impl.integers[i] = static_cast<int>(std::lrint(clipped) * (1L << shift));
     }
     written = sf_write_int(impl.file, impl.integers.data(), count);
   } else {

@@ -49,10 +49,15 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
     const double end_peak = std::max(waiting_peak_, peak);
     const double slope = (end_peak - border_peak_) / static_cast<double>(waiting_.size());
     double free = 0.0, held = 0.0;
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      finished_[i] = Bend(waiting_[i], border_peak_ + slope * static_cast<double>(i));
-      free += waiting_[i] * waiting_[i];
-      held += finished_[i] * finished_[i];
+    for (const double x : waiting_) free += x * x;
+    if (std::max(border_peak_, end_peak) <= limit_) {  // nearly always: nothing to bend
+      finished_.swap(waiting_);
+      held = free;
+    } else {
+      for (std::size_t i = 0; i < waiting_.size(); ++i) {
+        finished_[i] = Bend(waiting_[i], border_peak_ + slope * static_cast<double>(i));
+        held += finished_[i] * finished_[i];
+      }
     }
     border_peak_ = end_peak;
     constexpr double kForget = 0.97, kMaxGain = 2.0;
