@@ -10,7 +10,7 @@ packages=(
   libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev
   libgtest-dev libbenchmark-dev
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
-  flite lame opus-tools vorbis-tools                # voices of the demo, codecs of the tests
+  flite                                             # voices of the demo
 )
 
 deps() {
@@ -28,11 +28,11 @@ deps() {
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-configure_and_build() {  # preset
+configure_and_build() {  # preset, further arguments of the build
   local folder=build
   [ "$1" = release ] || folder=build-$1
   [ -f "$folder/build.ninja" ] || cmake --preset "$1" >/dev/null
-  cmake --build --preset "$1"
+  cmake --build --preset "$1" "${@:2}"
 }
 
 build() { deps && configure_and_build release; }
@@ -59,13 +59,13 @@ lint() {
 asan() { deps && configure_and_build asan && run_ctest build-asan "$@"; }
 
 fuzz() {  # seconds for all targets together
-  deps && configure_and_build fuzz
+  deps && configure_and_build fuzz --target fuzz_targets
   local targets=(build-fuzz/bin/*_fuzz) seconds=${1:-60}
   for target in "${targets[@]}"; do
     local corpus=build-fuzz/corpus/$(basename "$target")
     mkdir -p "$corpus"
     "$target" -max_total_time=$((seconds / ${#targets[@]})) -max_len=65536 -rss_limit_mb=2048 \
-      -print_final_stats=0 -verbosity=0 "$corpus" "fuzz/seeds/$(basename "$target")"
+      -verbosity=0 -close_fd_mask=3 "$corpus" "fuzz/seeds/$(basename "$target")"
     echo "fuzz: $(basename "$target") found nothing"
   done
 }

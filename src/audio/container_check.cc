@@ -174,8 +174,13 @@ ContainerVerdict CheckContainer(const std::filesystem::path& path) {
   if ((magic == "RIFF" || magic == "RF64") && bytes.size() >= 12 && bytes.substr(8, 4) == "WAVE") {
     return CheckWav(bytes, name);
   }
-  if (magic == "OggS") CheckOgg(bytes, name);
-  if (magic.substr(0, 3) == "ID3" || Mp3FrameBytes(bytes, 0)) CheckMp3(bytes, name);
+  if (magic == "OggS") {
+    CheckOgg(bytes, name);
+  } else if (magic.substr(0, 3) == "ID3" || Mp3FrameBytes(bytes, 0)) {
+    CheckMp3(bytes, name);
+  } else if (magic != "fLaC") {
+    throw Error(fmt::format("'{}' is no sound file this program reads (WAV, FLAC, Ogg, MP3)", name));
+  }
   return {};
 }
 

@@ -12,8 +12,8 @@ struct ContainerVerdict {
 };
 
 // Walks the chunks of a WAV, the last page of an Ogg stream, the frames of an MP3. Throws Error when
-// the file is absent, no regular file, empty, or ends before its own structure does. FLAC counts its
-// samples itself; unknown containers are left to the decoder.
+// the file is absent, no regular file, empty, of no container read here (so that no decoder for
+// another is ever reached), or ends before its own structure does. FLAC counts its samples itself.
 ContainerVerdict CheckContainer(const std::filesystem::path& path);
 
 }  // namespace sotto

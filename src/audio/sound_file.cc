@@ -178,8 +178,7 @@ SoundReader::SoundReader(const fs::path& path) : impl_(std::make_unique<Impl>())
   SF_INFO info{};
   impl_->file = sf_open(path.c_str(), SFM_READ, &info);
   if (impl_->file == nullptr) {
-    throw Error(fmt::format("'{}' is no sound file this program reads: {}", impl_->path,
-                            sf_strerror(nullptr)));
+    throw Error(fmt::format("'{}' cannot be decoded: {}", impl_->path, sf_strerror(nullptr)));
   }
   SoundFormat& format = impl_->format;
   format.container = ContainerOf(info.format, impl_->path);
