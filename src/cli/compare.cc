@@ -1,4 +1,6 @@
 // sotto compare ORIGINAL PROTECTED
+#include "report/compare.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,7 +10,6 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
-#include "report/compare.h"
 
 namespace sotto::cli {
 namespace {
@@ -61,7 +62,8 @@ void Print(const std::vector<ComparedPair>& pairs) {
 std::optional<double> Speed(const std::string& run) {
   if (run.empty()) return std::nullopt;
   const auto json = nlohmann::json::parse(ReadTextFile(run), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("times_real_time") || !json["times_real_time"].is_number()) {
+  if (!json.is_object() || !json.contains("times_real_time") ||
+      !json["times_real_time"].is_number()) {
     throw Error(fmt::format("'{}' is no output of sotto anonymise --json", run));
   }
   return json["times_real_time"].get<double>();
@@ -73,7 +75,8 @@ void AddCompare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = AddVerb(
       app, "compare",
-      "Measures what a protection did to recordings (level, pitch, formants) and makes a page with\n"
+      "Measures what a protection did to recordings (level, pitch, formants) and makes a page "
+      "with\n"
       "players and spectrograms side by side. It runs no attacker: it says nothing about privacy.",
       "  sotto compare recordings/ protected/ --page compare.html\n"
       "  sotto compare interview.wav protected.wav --json");

@@ -6,7 +6,8 @@
 #include "cli/verbs.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.", "sotto");
+  CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
+               "sotto");
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();

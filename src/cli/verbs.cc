@@ -31,13 +31,16 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
 }
 
 void TargetFlags::Add(CLI::App& verb) {
-  verb.add_option("--alpha", alpha,
-                  "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
+  verb.add_option(
+          "--alpha", alpha,
+          "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
       ->type_name("A|LO:HI")
       ->check(CheckAlpha);
   CLI::Option* key_option =
-      verb.add_option("--key", key_file, "Draw targets with the key in this file")->type_name("FILE");
-  verb.add_option("--seed", seed, "Draw targets from a public number: experiments only, protects nobody")
+      verb.add_option("--key", key_file, "Draw targets with the key in this file")
+          ->type_name("FILE");
+  verb.add_option("--seed", seed,
+                  "Draw targets from a public number: experiments only, protects nobody")
       ->type_name("N")
       ->excludes(key_option);
   verb.add_option("--context", context, "Separates releases that share a key")->type_name("TEXT");

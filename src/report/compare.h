@@ -28,8 +28,8 @@ std::vector<ComparedPair> CompareCorpora(const std::filesystem::path& original,
                                          const std::filesystem::path& released, int jobs);
 
 struct ComparePageOptions {
-  std::filesystem::path page;        // where it will lie: sound files are linked relative to it
-  std::size_t players = 8;           // pairs shown with players and spectrograms
+  std::filesystem::path page;  // where it will lie: sound files are linked relative to it
+  std::size_t players = 8;     // pairs shown with players and spectrograms
   std::optional<double> times_real_time;  // of the run that made the copy
 };
 

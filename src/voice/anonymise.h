@@ -49,7 +49,7 @@ struct AnonymiseReport {
   std::vector<Failure> failures;
   double audio_seconds = 0.0;  // protected in this run
   double wall_seconds = 0.0;
-  bool complete = false;  // the output is a whole corpus (or file)
+  bool complete = false;           // the output is a whole corpus (or file)
   std::vector<std::string> notes;  // what the user should know: warnings, files left out
 };
 

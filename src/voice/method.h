@@ -13,10 +13,11 @@ namespace sotto {
 class VoiceMethod {
  public:
   virtual ~VoiceMethod() = default;
-  // A transformer for one channel of one utterance. All channels of an utterance get the same target.
-  virtual std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
-                                                             const std::string& speaker,
-                                                             const std::string& utterance) const = 0;
+  // A transformer for one channel of one utterance. All channels of an utterance get the same
+  // target.
+  virtual std::unique_ptr<StreamTransformer> MakeTransformer(
+      int rate_hz, double peak_limit, const std::string& speaker,
+      const std::string& utterance) const = 0;
 };
 
 // A value, or a range to draw from: "0.8" or "0.5:0.9".
