@@ -29,7 +29,9 @@ struct TargetFlags {
   void Add(CLI::App& verb);
 };
 
+// One function per verb, each in its own file.
 void AddAnonymise(CLI::App& app);
+void AddAssess(CLI::App& app);
 void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);
 void AddStream(CLI::App& app);
