@@ -1,0 +1,17 @@
+#include "assess/figure.h"
+
+namespace sotto {
+
+std::string_view DirectionText(Direction direction) {
+  switch (direction) {
+    case Direction::kHigherIsMorePrivate:
+      return "higher is more private";
+    case Direction::kLowerIsMorePrivate:
+      return "lower is more private";
+    case Direction::kNeither:
+      break;
+  }
+  return "neither direction is more private";
+}
+
+}  // namespace sotto
