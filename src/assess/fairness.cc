@@ -20,12 +20,19 @@ struct Accepted {
   double all_tar = 0.0, all_non = 0.0;
 };
 
+// A bootstrap draw may leave a group without trials: nothing can then be said.
+bool AnyNaN(const std::vector<double>& rates) {
+  return std::any_of(rates.begin(), rates.end(), [](double rate) { return std::isnan(rate); });
+}
+
 double Ratio(const std::vector<double>& rates) {
+  if (AnyNaN(rates)) return kNaN;
   const auto [low, high] = std::minmax_element(rates.begin(), rates.end());
   return *low > 0.0 ? *high / *low : kNaN;
 }
 
 double Spread(const std::vector<double>& rates) {
+  if (AnyNaN(rates)) return kNaN;
   const auto [low, high] = std::minmax_element(rates.begin(), rates.end());
   return *high - *low;
 }
@@ -127,6 +134,32 @@ double GiniOfRates(std::span<const double> rates) {
     for (const double b : rates) differences += std::abs(a - b);
   }
   return n / (n - 1.0) * differences / (2.0 * n * sum);
+}
+
+Grouping GroupTrials(const Trials& trials, const IdColumn& group, const IdColumn* enrol_group,
+                     const IdColumn* test_group, bool include_cross_group) {
+  Grouping out;
+  GroupedTrials& grouped = out.trials;
+  grouped.groups = group.names;
+  std::sort(grouped.groups.begin(), grouped.groups.end());
+  std::vector<std::uint32_t> rank(group.names.size());
+  for (std::size_t g = 0; g < rank.size(); ++g) {
+    const auto found =
+        std::lower_bound(grouped.groups.begin(), grouped.groups.end(), group.names[g]);
+    rank[g] = static_cast<std::uint32_t>(found - grouped.groups.begin());
+  }
+  const bool sides = enrol_group != nullptr && test_group != nullptr;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (sides && trials.is_target[i] == 0 && enrol_group->At(i) != test_group->At(i)) {
+      ++out.n_cross_group;
+      if (!include_cross_group) continue;
+    }
+    grouped.scores.push_back(trials.scores[i]);
+    grouped.is_target.push_back(trials.is_target[i]);
+    grouped.group.push_back(rank[group.index[i]]);
+    out.kept.push_back(static_cast<std::uint32_t>(i));
+  }
+  return out;
 }
 
 void FairnessOptions::Validate() const {

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "assess/trials.h"
+
 namespace sotto {
 
 // Trials with the group of the claimed speaker.
@@ -25,6 +27,16 @@ struct GroupedTrials {
   std::vector<std::uint32_t> group;  // index into `groups`
   std::vector<std::string> groups;   // sorted names
 };
+
+// Trials grouped by `group`. Where both sides' groups are given, non-targets whose sides differ are
+// left out unless asked for: an impostor of another group is an easy one and hides differences.
+struct Grouping {
+  GroupedTrials trials;
+  std::vector<std::uint32_t> kept;  // row of each trial in the file's order
+  std::size_t n_cross_group = 0;    // non-targets across groups, left out or not
+};
+Grouping GroupTrials(const Trials& trials, const IdColumn& group, const IdColumn* enrol_group,
+                     const IdColumn* test_group, bool include_cross_group);
 
 struct FairnessOptions {
   std::vector<double> fmr_targets = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1};
@@ -53,11 +65,11 @@ struct FairnessPoint {
 
 // Functional fairness measure criteria (Howard et al. 2022) of one metric, on this data.
 struct FairnessCriteria {
-  std::string metric;          // "fdr", "ir", "garbe"
-  double ffmc1_ratio = 0.0;    // median FPD / median FND over the points: 1 is balanced
-  double ffmc2_lowest = 0.0;   // over points and alphas
-  double ffmc2_highest = 0.0;  //
-  bool ffmc2_bounded = false;  // all computable values lie in [0, 1]
+  std::string metric;             // "fdr", "ir", "garbe"
+  double ffmc1_ratio = 0.0;       // median FPD / median FND over the points: 1 is balanced
+  double ffmc2_lowest = 0.0;      // over points and alphas
+  double ffmc2_highest = 0.0;     //
+  bool ffmc2_bounded = false;     // all computable values lie in [0, 1]
   double ffmc3_computable = 0.0;  // share of (point, alpha) pairs with a value
 };
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
-
+#include "assess/trial_lines.h"
 #include "base/error.h"
 
 namespace sotto {
@@ -23,23 +21,11 @@ std::string_view ScoreTable::Text(std::string_view column, std::size_t row) cons
 }
 
 double ScoreTable::Score(std::string_view column, std::size_t row) const {
-  std::string_view text = Text(column, row);
-  if (text.substr(0, 1) == "+") text.remove_prefix(1);
-  double value = 0.0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || end != text.data() + text.size() ||
-      (code != std::errc() && code != std::errc::result_out_of_range) || std::isnan(value)) {
-    throw Error(fmt::format("{}: {} '{}' is not a score (a number, inf or -inf)", At(row), column,
-                            Text(column, row)));
-  }
-  if (code == std::errc::result_out_of_range) {
-    throw Error(fmt::format("{}: {} '{}' is outside the range of a double", At(row), column, text));
-  }
-  return value;
+  return ParseScore(Text(column, row), where_, table_.lines[row]);
 }
 
 std::string ScoreTable::At(std::size_t row) const {
-  return fmt::format("{}, row {}", where_, row + 1);
+  return fmt::format("{}, line {}", where_, table_.lines[row]);
 }
 
 }  // namespace sotto

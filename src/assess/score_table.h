@@ -19,9 +19,9 @@ class ScoreTable {
   std::size_t Rows() const { return table_.rows.size(); }
   bool Has(std::string_view column) const { return table_.Column(column) != Tsv::kNone; }
   std::string_view Text(std::string_view column, std::size_t row) const;
-  // A number or an infinity; Error naming the row for NaN and anything else.
+  // A number or an infinity; Error naming the line for NaN and anything else.
   double Score(std::string_view column, std::size_t row) const;
-  // "file, row 3", counting data rows from 1.
+  // "file, line 3".
   std::string At(std::size_t row) const;
 
  private:

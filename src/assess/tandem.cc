@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "assess/levels.h"
+#include "assess/verification.h"
 #include "base/error.h"
 
 namespace sotto {
@@ -38,8 +38,7 @@ class Walker {
 
  private:
   double Share(std::size_t count) const {
-    return sorted_.empty() ? 0.0
-                           : static_cast<double>(count) / static_cast<double>(sorted_.size());
+    return sorted_.empty() ? 0.0 : static_cast<double>(count) / static_cast<double>(sorted_.size());
   }
   std::vector<double> sorted_;
   std::size_t rejected_ = 0;
@@ -65,9 +64,10 @@ TdcfTerms MakeTerms(const AsvRates& asv, const TandemCosts& costs) {
   terms.c1 = costs.p_tar * costs.c_miss - terms.c0;
   terms.c2 = costs.p_spoof * costs.c_fa_spoof * asv.p_fa_spoof;
   if (terms.c1 < 0.0) {
-    throw Error(fmt::format("t-DCF: the ASV's own cost {} exceeds that of rejecting everybody {}; "
-                            "the ASV is too weak for these costs",
-                            terms.c0, costs.p_tar * costs.c_miss));
+    throw Error(
+        fmt::format("t-DCF: the ASV's own cost {} exceeds that of rejecting everybody {}; "
+                    "the ASV is too weak for these costs",
+                    terms.c0, costs.p_tar * costs.c_miss));
   }
   return terms;
 }
@@ -80,8 +80,8 @@ double Divide(double cost, double default_cost) {
 }  // namespace
 
 void TandemCosts::Validate() const {
-  for (const auto& [name, value] : {std::pair("p_tar", p_tar), std::pair("p_non", p_non),
-                                    std::pair("p_spoof", p_spoof)}) {
+  for (const auto& [name, value] :
+       {std::pair("p_tar", p_tar), std::pair("p_non", p_non), std::pair("p_spoof", p_spoof)}) {
     if (!(value >= 0.0 && value <= 1.0)) {
       throw Error(fmt::format("{} is {}, a prior lies in [0, 1]", name, value));
     }
@@ -120,32 +120,40 @@ std::vector<DetectionState> DetectionStates(std::span<const double> tar,
   return states;
 }
 
-ClosestEer EerWhereClosest(std::span<const double> tar, std::span<const double> other) {
-  double closest = kInfinity;
-  ClosestEer best;
-  for (const DetectionState& state : DetectionStates(tar, other, {})) {
-    const double gap = std::abs(state.p_miss - state.p_fa_non);
-    if (gap < closest) {
-      closest = gap;
-      best = {(state.p_miss + state.p_fa_non) / 2.0, state.score};
+double EerThreshold(const ScoreLevels& data) {
+  double missed = 0.0;
+  double accepted = data.n_non;
+  double smallest_gap = 1.0;  // of accept-all: no miss, all false alarms
+  double threshold = -kInfinity;
+  const auto consider = [&](double score) {
+    const double gap = std::abs(missed / data.n_tar - accepted / data.n_non);
+    if (gap < smallest_gap) {
+      smallest_gap = gap;
+      threshold = score;
     }
+  };
+  for (const Level& level : data.levels) {
+    missed += level.tar;  // ASVspoof rejects tied targets before non-targets
+    if (level.tar > 0.0) consider(level.score);
+    accepted -= level.non;
+    consider(level.score);
   }
-  return best;
+  return threshold;
 }
 
 AsvRates AsvErrorRates(std::span<const double> tar, std::span<const double> non,
                        std::span<const double> spoof) {
-  const ClosestEer eer = EerWhereClosest(tar, non);
+  const ScoreLevels data = MakeLevels(tar, non);
+  const double threshold = EerThreshold(data);
   const auto accepted = [&](std::span<const double> scores) {
     const auto n = std::count_if(scores.begin(), scores.end(),
-                                 [&](double score) { return score >= eer.threshold; });
+                                 [&](double score) { return score >= threshold; });
     return scores.empty() ? 0.0 : static_cast<double>(n) / static_cast<double>(scores.size());
   };
-  const auto missed = std::count_if(tar.begin(), tar.end(),
-                                    [&](double score) { return score < eer.threshold; });
-  return {eer.threshold, eer.eer,
-          static_cast<double>(missed) / static_cast<double>(tar.size()), accepted(non),
-          accepted(spoof)};
+  const auto missed =
+      std::count_if(tar.begin(), tar.end(), [&](double score) { return score < threshold; });
+  return {threshold, EerArgmin(data), static_cast<double>(missed) / static_cast<double>(tar.size()),
+          accepted(non), accepted(spoof)};
 }
 
 MinimumCost MinTdcf2019(std::span<const DetectionState> cm, const AsvRates& asv,
@@ -188,8 +196,7 @@ double ConcurrentTeer(std::span<const DetectionState> cm, std::span<const Detect
                                [&](const DetectionState& state) { return h(state) < level; });
     }
     if (c->p_miss >= 1.0) continue;
-    const double gap =
-        std::abs(a.p_fa_non / a.p_fa_spoof - c->p_fa_spoof / (1.0 - c->p_miss));
+    const double gap = std::abs(a.p_fa_non / a.p_fa_spoof - c->p_fa_spoof / (1.0 - c->p_miss));
     if (gap < best_gap) {
       best_gap = gap;
       value = a.p_fa_spoof * c->p_fa_spoof;

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "assess/levels.h"
+
 namespace sotto {
 
 struct TandemCosts {
@@ -42,12 +44,9 @@ std::vector<DetectionState> DetectionStates(std::span<const double> tar,
                                             std::span<const double> non,
                                             std::span<const double> spoof);
 
-// ASVspoof's EER: the mean of both rates where they come closest, and that state's score.
-struct ClosestEer {
-  double eer = 0.0;
-  double threshold = 0.0;
-};
-ClosestEer EerWhereClosest(std::span<const double> tar, std::span<const double> other);
+// The threshold ASVspoof calls that of the EER: the score at whose rejection both error rates
+// differ least (the EER itself is EerArgmin).
+double EerThreshold(const ScoreLevels& data);
 
 // Error rates of the ASV at its EER threshold; a score equal to the threshold is accepted.
 struct AsvRates {
@@ -107,8 +106,7 @@ struct AttackResult {
   std::size_t n_asv = 0, n_cm = 0;
   double p_fa_spoof_asv = 0.0;
   std::optional<MinimumCost> min_tdcf_2019, min_tdcf_2021;
-  std::optional<ClosestEer> cm_eer;
-  double cm_eer_interpolated = 0.0;
+  std::optional<double> cm_eer, cm_eer_interpolated;  // ASVspoof's rule; interpolated
   std::optional<MinimumCost> a_dcf;
 };
 

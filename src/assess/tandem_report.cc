@@ -23,21 +23,22 @@ std::string AttackOf(const ScoreTable& table, std::size_t row) {
 }
 
 [[noreturn]] void RefuseKey(const ScoreTable& table, std::size_t row, const char* allowed) {
-  throw Error(fmt::format("{}: key '{}' is not one of {}", table.At(row), table.Text("key", row),
-                          allowed));
+  throw Error(
+      fmt::format("{}: key '{}' is not one of {}", table.At(row), table.Text("key", row), allowed));
 }
 
 AttackResult MeasureAttack(const std::string& name, const TandemScores& scores,
                            const std::vector<double>& asv_spoof,
-                           const std::vector<double>& cm_spoof,
-                           const std::optional<AsvRates>& asv, const TandemOptions& options) {
+                           const std::vector<double>& cm_spoof, const std::optional<AsvRates>& asv,
+                           const TandemOptions& options) {
   AttackResult result;
   result.attack = name;
   result.n_asv = asv_spoof.size();
   result.n_cm = cm_spoof.size();
   if (!cm_spoof.empty()) {
-    result.cm_eer = EerWhereClosest(scores.cm_bona, cm_spoof);
-    result.cm_eer_interpolated = Eer(MakeLevels(scores.cm_bona, cm_spoof));
+    const ScoreLevels levels = MakeLevels(scores.cm_bona, cm_spoof);
+    result.cm_eer = EerArgmin(levels);
+    result.cm_eer_interpolated = EerInterpolated(levels);
   }
   if (asv.has_value() && !cm_spoof.empty()) {
     AsvRates rates = *asv;
@@ -150,12 +151,12 @@ TandemResult MeasureTandem(const TandemScores& scores, const TandemOptions& opti
     result.t_eer = ConcurrentTeer(DetectionStates(scores.cm_bona, {}, cm_spoof), asv);
     result.a_dcf_asv = MinAdcf(asv, options.adcf_costs);
     result.a_dcf_asv_tdcf_costs = MinAdcf(asv, options.costs);
-    result.spf_eer_asv = EerWhereClosest(scores.asv_tar, asv_spoof).eer;
+    result.spf_eer_asv = EerArgmin(MakeLevels(scores.asv_tar, asv_spoof));
     std::vector<double> rest = scores.asv_non;
     AppendAll(rest, asv_spoof);
-    result.sasv_eer_asv = EerWhereClosest(scores.asv_tar, rest).eer;
+    result.sasv_eer_asv = EerArgmin(MakeLevels(scores.asv_tar, rest));
     if (!scores.cm_tar.empty()) {
-      result.spf_eer_cm = EerWhereClosest(scores.cm_tar, cm_spoof).eer;
+      result.spf_eer_cm = EerArgmin(MakeLevels(scores.cm_tar, cm_spoof));
     }
   }
   const bool fused = !scores.fused_tar.empty();
@@ -166,11 +167,11 @@ TandemResult MeasureTandem(const TandemScores& scores, const TandemOptions& opti
   const auto system = DetectionStates(tar, non, spoof);
   result.a_dcf = MinAdcf(system, options.adcf_costs);
   result.a_dcf_tdcf_costs = MinAdcf(system, options.costs);
-  result.sv_eer = EerWhereClosest(tar, non).eer;
-  result.spf_eer = EerWhereClosest(tar, spoof).eer;
+  result.sv_eer = EerArgmin(MakeLevels(tar, non));
+  result.spf_eer = EerArgmin(MakeLevels(tar, spoof));
   std::vector<double> rest = non;
   AppendAll(rest, spoof);
-  result.sasv_eer = EerWhereClosest(tar, rest).eer;
+  result.sasv_eer = EerArgmin(MakeLevels(tar, rest));
   return result;
 }
 

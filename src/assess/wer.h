@@ -16,9 +16,9 @@
 namespace sotto {
 
 enum class TextNormaliser {
-  kNone,           // words as they are
-  kLower,          // simple lower case of every code point
-  kLowerNoPunct,   // lower case, punctuation removed except apostrophes and hyphens inside words
+  kNone,          // words as they are
+  kLower,         // simple lower case of every code point
+  kLowerNoPunct,  // lower case, punctuation removed except apostrophes and hyphens inside words
 };
 
 // "none", "lower", "lower-nopunct"; anything else is an Error.
@@ -65,7 +65,7 @@ struct WerOptions {
 
 struct WerResult {
   EditCounts words;
-  EditCounts chars;            // words joined by single spaces, spaces counted
+  EditCounts chars;            // words joined by single spaces, which count; "_" is a space
   EditCounts chars_no_spaces;  // spaces removed
   std::size_t utterances = 0;
   std::size_t utterances_with_errors = 0;
