@@ -45,6 +45,12 @@ class TsvCollector {
   Trials Finish() {
     if (fields_ == 0) throw Error(fmt::format("{}: no header line", where_));
     for (Column& column : columns_) column.values->names = column.interner.TakeNames();
+    if (trials_.n_without_score > 0 && !options_.allow_missing) {
+      throw Error(
+          fmt::format("{}: {} of {} trials have no score; --allow-missing goes on without "
+                      "them",
+                      where_, trials_.n_without_score, trials_.n_without_score + trials_.size()));
+    }
     RefuseContradictions();
     return std::move(trials_);
   }
@@ -96,6 +102,8 @@ class TsvCollector {
 
   void Row(std::string_view line, std::size_t line_number) {
     const std::string_view whole = line;
+    const std::size_t before = trials_.size();
+    bool has_score = true;
     for (std::size_t i = 0; i < fields_; ++i) {
       const std::size_t end = line.find('\t');
       if ((end == std::string_view::npos) != (i + 1 == fields_)) {
@@ -111,12 +119,23 @@ class TsvCollector {
           trials_.is_target.push_back(ParseLabel(field, where_, line_number));
           break;
         case kScore:
+          if (field.empty()) {
+            has_score = false;
+            break;
+          }
           trials_.scores.push_back(ParseScore(field, where_, line_number));
           break;
         default: {
           Column& column = columns_[static_cast<std::size_t>(action)];
           column.values->index.push_back(column.interner.Add(field));
         }
+      }
+    }
+    if (!has_score) {
+      ++trials_.n_without_score;
+      trials_.is_target.resize(before);
+      for (Column& column : columns_) {
+        if (column.values->Present()) column.values->index.resize(before);
       }
     }
     if (trials_.size() >= PairMap::kNone) {

@@ -49,8 +49,9 @@ struct Trials {
 ScoreLevels MakeLevels(const Trials& trials);  // throws Error when a class is empty
 
 struct TrialTsvOptions {
-  std::string extra_column;  // must be there when named
-  bool read_ids = true;      // false: label and score alone, faster
+  std::string extra_column;    // must be there when named
+  bool read_ids = true;        // false: label and score alone, faster
+  bool allow_missing = false;  // rows with an empty score are left out instead of being an Error
 };
 
 // Columns `label` (target|nontarget) and `score`; optional enrol, test, enrol_spk, test_spk,

@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
+  sotto::cli::AddAssess(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -19,4 +19,7 @@ inline CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::stri
   return verb;
 }
 
+// One function per verb, each in its own file.
+void AddAssess(CLI::App& app);
+
 }  // namespace sotto::cli
