@@ -233,10 +233,11 @@ WerResult ComputeWer(const Transcripts& ref, const Transcripts& hyp, const WerOp
                                ? std::vector<std::u32string>()
                                : SplitWords(*found->second, options.normaliser);
     const UtteranceErrors one{id, AlignTokens(ref_words, hyp_words),
-                              AlignCharacters(Join(ref_words, true), Join(hyp_words, true))};
+                              AlignCharacters(Join(ref_words, true), Join(hyp_words, true)),
+                              AlignCharacters(Join(ref_words, false), Join(hyp_words, false))};
     result.words += one.words;
     result.chars += one.chars;
-    result.chars_no_spaces += AlignCharacters(Join(ref_words, false), Join(hyp_words, false));
+    result.chars_no_spaces += one.chars_no_spaces;
     result.utterances_with_errors += one.words.Errors() > 0 ? 1 : 0;
     result.per_utterance.push_back(one);
   }

@@ -52,8 +52,7 @@ Transcripts ParseTranscripts(std::string_view text, const std::string& where);
 
 struct UtteranceErrors {
   std::string id;
-  EditCounts words;
-  EditCounts chars;
+  EditCounts words, chars, chars_no_spaces;
 };
 
 struct WerOptions {
