@@ -98,29 +98,29 @@ LinearCalibration FitLinearCalibration(const ScoreLevels& data, double prior) {
   RefuseWithoutOptimum(data);
   const Moments m = Standardise(data);
   constexpr int kMaxSteps = 200;
-  constexpr double kSmallGradient = 1e-13;
+  // Twice the fall of the objective that the next step promises. Below the first bound Newton's
+  // method converges quadratically and needs no check; below the second a step is rounding alone.
+  constexpr double kQuadratic = 1e-8;
+  constexpr double kConverged = 1e-27;
   double a = 0.0;
   double b = 0.0;
   Objective now = Evaluate(data, m, prior, a, b);
   for (int step = 0; step < kMaxSteps; ++step) {
-    // Near the optimum rounding keeps the gradient from vanishing: scale by the smaller class mass.
-    const double scale = std::min(prior, 1.0 - prior);
-    if (std::max(std::abs(now.ga), std::abs(now.gb)) <= kSmallGradient * scale) break;
     const double det = now.haa * now.hbb - now.hab * now.hab;
     if (!(det > 0.0)) throw Error("linear calibration met a singular system");
     const double da = -(now.hbb * now.ga - now.hab * now.gb) / det;
     const double db = -(now.haa * now.gb - now.hab * now.ga) / det;
+    const double decrement = -(now.ga * da + now.gb * db) / std::min(prior, 1.0 - prior);
     double size = 1.0;
     Objective next = Evaluate(data, m, prior, a + da, b + db);
-    while (!(next.value <= now.value) && size > 1e-12) {
+    while (decrement > kQuadratic && !(next.value < now.value) && size > 1e-9) {
       size /= 2.0;
       next = Evaluate(data, m, prior, a + size * da, b + size * db);
     }
-    if (size <= 1e-12)
-      break;  // no step lowers the objective any more: rounding is all that is left
     a += size * da;
     b += size * db;
     now = next;
+    if (decrement < kConverged) break;
   }
   return {a / m.deviation, b - a * m.mean / m.deviation};
 }

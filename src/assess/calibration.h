@@ -18,8 +18,8 @@ struct LinearCalibration {
 
 // Prior-weighted logistic regression (Brümmer & de Villiers 2011): minimises
 //   π·mean softplus(−(l + logit π)) over targets + (1−π)·mean softplus(l + logit π) over the others
-// by Newton's method with step halving, to convergence (gradient below 1e-13 per unit of the
-// standardised score; codes that stop at 1e-5 differ from ours in the sixth digit).
+// by Newton's method with step halving until a step is rounding alone (codes that stop at 1e-5
+// differ from ours in the sixth digit).
 // Throws Error when no finite optimum exists: a score is infinite, all scores are equal, or a
 // threshold separates the classes without error (in either direction).
 LinearCalibration FitLinearCalibration(const ScoreLevels& data, double prior = 0.5);

@@ -62,41 +62,39 @@ class Interner {
   std::uint32_t last_ = 0;
 };
 
-// (enrol, test) → row. At most 2^32 − 2 rows.
+// Finds rows by their pair of numbers. The columns stay with the caller and must outlive the map,
+// so that a slot is four bytes: ten million pairs take 67 MB. At most 2^32 − 2 rows.
 class PairMap {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  explicit PairMap(std::size_t expected) {
+  PairMap(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) : a_(a), b_(b) {
     std::size_t size = 64;
-    while (size < expected * 2) size *= 2;
-    slots_.assign(size, {0, kNone});
+    while (size < a.size() + a.size() / 2) size *= 2;
+    slots_.assign(size, kNone);
   }
-  // The row that already has this pair, or kNone after storing `row`.
-  std::uint32_t Insert(std::uint32_t a, std::uint32_t b, std::uint32_t row) {
-    Slot& slot = Find(a, b);
-    if (slot.row != kNone) return slot.row;
-    slot = {Join(a, b), row};
-    return kNone;
+  // An earlier row with the same pair, or kNone after adding this one.
+  std::uint32_t Insert(std::uint32_t row) {
+    std::uint32_t& slot = Slot(a_[row], b_[row]);
+    if (slot == kNone) {
+      slot = row;
+      return kNone;
+    }
+    return slot;
   }
-  std::uint32_t At(std::uint32_t a, std::uint32_t b) { return Find(a, b).row; }
+  // The first row with this pair, or kNone.
+  std::uint32_t Find(std::uint32_t a, std::uint32_t b) { return Slot(a, b); }
 
  private:
-  struct Slot {
-    std::uint64_t pair;
-    std::uint32_t row;
-  };
-  static std::uint64_t Join(std::uint32_t a, std::uint32_t b) {
-    return (std::uint64_t{a} << 32) | b;
-  }
-  Slot& Find(std::uint32_t a, std::uint32_t b) {
-    const std::uint64_t pair = Join(a, b);
-    std::uint64_t slot = MixBits(pair) & (slots_.size() - 1);
-    while (slots_[slot].row != kNone && slots_[slot].pair != pair) {
+  std::uint32_t& Slot(std::uint32_t a, std::uint32_t b) {
+    std::uint64_t slot = MixBits((std::uint64_t{a} << 32) | b) & (slots_.size() - 1);
+    while (slots_[slot] != kNone && (a_[slots_[slot]] != a || b_[slots_[slot]] != b)) {
       slot = (slot + 1) & (slots_.size() - 1);
     }
     return slots_[slot];
   }
-  std::vector<Slot> slots_;
+  const std::vector<std::uint32_t>& a_;
+  const std::vector<std::uint32_t>& b_;
+  std::vector<std::uint32_t> slots_;
 };
 
 }  // namespace sotto

@@ -2,64 +2,67 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sotto {
 namespace {
 
-// A block while pooling: counts with Laplace's additions, and the data levels it spans.
-struct Pool {
-  std::size_t first = 0;
-  std::size_t end = 0;  // first == end: an added block without data
-  double tar = 0.0;
-  double non = 0.0;
-  double added = 0.0;  // of each class, by Laplace's rule
-  bool HasData() const { return first < end; }
-};
-
-void Push(std::vector<Pool>& pools, Pool pool) {
-  // Equal posteriors are pooled too, so that blocks rise strictly. The products are exact: counts
-  // are whole numbers below 2^26 for up to 67 million trials.
-  while (!pools.empty() && pools.back().tar * pool.non >= pool.tar * pools.back().non) {
-    const Pool& before = pools.back();
-    if (before.HasData()) {
-      if (!pool.HasData()) pool.end = before.end;
-      pool.first = before.first;
-    }
-    pool.tar += before.tar;
-    pool.non += before.non;
-    pool.added += before.added;
-    pools.pop_back();
+// Appends a block and pools it with those before it while posteriors do not rise. Equal posteriors
+// are pooled too, so that blocks rise strictly. The products are exact: counts are whole numbers
+// below 2^26 for up to 67 million trials.
+void Push(std::vector<PavBlock>& blocks, PavBlock block) {
+  while (!blocks.empty() && blocks.back().tar * block.non >= block.tar * blocks.back().non) {
+    block.low = blocks.back().low;
+    block.tar += blocks.back().tar;
+    block.non += blocks.back().non;
+    blocks.pop_back();
   }
-  pools.push_back(pool);
+  blocks.push_back(block);
+}
+
+void SetLlrs(Pav& pav) {
+  const double log_prior_odds = std::log(pav.n_tar) - std::log(pav.n_non);
+  for (PavBlock& block : pav.blocks) {
+    block.posterior = block.tar / (block.tar + block.non);
+    block.llr = std::log(block.tar) - std::log(block.non) - log_prior_odds;
+  }
 }
 
 }  // namespace
 
 Pav FitPav(const ScoreLevels& data, PavRule rule) {
-  const std::size_t n = data.levels.size();
-  std::vector<Pool> pools;
-  if (rule == PavRule::kLaplace) pools.push_back({0, 0, 1.0, 1.0, 1.0});
-  for (std::size_t i = 0; i < n; ++i) {
-    const Level& level = data.levels[i];
-    if (level.tar + level.non > 0.0) Push(pools, {i, i + 1, level.tar, level.non, 0.0});
-  }
-  if (rule == PavRule::kLaplace) Push(pools, {n, n, 1.0, 1.0, 1.0});
-
   Pav pav;
   pav.n_tar = data.n_tar;
   pav.n_non = data.n_non;
-  const double log_prior_odds = std::log(data.n_tar) - std::log(data.n_non);
-  for (const Pool& pool : pools) {
-    if (!pool.HasData()) continue;
-    PavBlock block;
-    block.low = data.levels[pool.first].score;
-    block.high = data.levels[pool.end - 1].score;
-    block.tar = pool.tar - pool.added;
-    block.non = pool.non - pool.added;
-    block.posterior = pool.tar / (pool.tar + pool.non);
-    block.llr = std::log(pool.tar) - std::log(pool.non) - log_prior_odds;
-    pav.blocks.push_back(block);
+  for (const Level& level : data.levels) {
+    if (level.tar + level.non == 0.0) continue;
+    Push(pav.blocks, {level.score, level.score, level.tar, level.non, 0.0, 0.0});
   }
+  SetLlrs(pav);
+  return rule == PavRule::kLaplace ? WithLaplace(pav) : pav;
+}
+
+Pav WithLaplace(const Pav& plain) {
+  // Pooling is associative: it may start from blocks that are pooled already.
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  Pav pav;
+  pav.n_tar = plain.n_tar;
+  pav.n_non = plain.n_non;
+  Push(pav.blocks, {-kInf, -kInf, 1.0, 1.0, 0.0, 0.0});
+  for (const PavBlock& block : plain.blocks) Push(pav.blocks, block);
+  Push(pav.blocks, {kInf, kInf, 1.0, 1.0, 0.0, 0.0});
+  SetLlrs(pav);
+
+  // Take the additions away again, and their blocks where they hold nothing else.
+  PavBlock& first = pav.blocks.front();
+  first.low = plain.blocks.front().low;
+  first.tar -= 1.0;
+  first.non -= 1.0;
+  PavBlock& last = pav.blocks.back();
+  last.high = plain.blocks.back().high;
+  last.tar -= 1.0;
+  last.non -= 1.0;
+  std::erase_if(pav.blocks, [](const PavBlock& b) { return b.tar + b.non == 0.0; });
   return pav;
 }
 

@@ -39,6 +39,9 @@ struct Pav {
 
 Pav FitPav(const ScoreLevels& data, PavRule rule = PavRule::kPlain);
 
+// The fit with Laplace's rule from the plain one, without another pass over the data.
+Pav WithLaplace(const Pav& plain);
+
 // The LLR of each score under a fit: constant inside blocks, linear in the LLR between the highest
 // score of a block and the lowest of the next, constant beyond the ends. For scores the fit was
 // made from this is their block's LLR.

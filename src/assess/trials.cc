@@ -148,9 +148,9 @@ class TsvCollector {
     if (copy_to_extra_ >= 0)
       trials_.extra = *columns_[static_cast<std::size_t>(copy_to_extra_)].values;
     if (!trials_.enrol.Present() || !trials_.test.Present()) return;
-    PairMap seen(trials_.size());
+    PairMap seen(trials_.enrol.index, trials_.test.index);
     for (std::uint32_t i = 0; i < trials_.size(); ++i) {
-      const std::uint32_t before = seen.Insert(trials_.enrol.index[i], trials_.test.index[i], i);
+      const std::uint32_t before = seen.Insert(i);
       if (before == PairMap::kNone) continue;
       if (trials_.scores[i] != trials_.scores[before] ||
           trials_.is_target[i] != trials_.is_target[before]) {

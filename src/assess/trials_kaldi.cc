@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "assess/interner.h"
 #include "assess/trial_lines.h"
@@ -15,39 +17,52 @@
 namespace sotto {
 namespace {
 
-// Where enrol, test and the third field stand in a line; Kaldi's order, or that of a header.
-struct Layout {
-  std::array<std::size_t, 3> at{0, 1, 2};
-  std::size_t fields = 3;
-};
+// Feeds blocks of lines of one file to a handler.
+using Source = std::function<void(const BlockHandler&)>;
 
-// Calls row(enrol, test, third, line number) for every line of `text`.
-template <typename Row>
-void EachRow(std::string_view text, const std::string& where, const char* third, const Row& row) {
-  Layout layout;
-  text = WithoutByteOrderMark(text);
-  bool first = true;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const auto fields = SplitBlanks(TakeLine(text));
-    if (fields.empty()) continue;
-    if (std::exchange(first, false) && std::count(fields.begin(), fields.end(), third) == 1 &&
-        std::count(fields.begin(), fields.end(), "enrol") == 1 &&
-        std::count(fields.begin(), fields.end(), "test") == 1) {
-      const std::array<std::string_view, 3> names{"enrol", "test", third};
-      for (std::size_t k = 0; k < names.size(); ++k) {
-        layout.at[k] = static_cast<std::size_t>(std::find(fields.begin(), fields.end(), names[k]) -
-                                                fields.begin());
+// Reads the lines of a key or score file: enrol, test and a third field, in Kaldi's order or in
+// that of a header.
+class RowReader {
+ public:
+  RowReader(std::string where, std::string third)
+      : where_(std::move(where)), names_{"enrol", "test", std::move(third)} {}
+
+  // Calls row(enrol, test, third, line number).
+  template <typename Row>
+  void Read(const Source& source, const Row& row) {
+    source([&](std::string_view block, std::size_t first_line) {
+      std::size_t line = first_line;
+      for (; !block.empty(); ++line) {
+        const auto fields = SplitBlanks(TakeLine(block));
+        if (fields.empty() || (std::exchange(first_, false) && IsHeader(fields))) continue;
+        if (fields.size() != n_fields_) {
+          throw Error(fmt::format("{}: line {} has {} fields, not {} (enrol test {})", where_, line,
+                                  fields.size(), n_fields_, names_[2]));
+        }
+        row(fields[at_[0]], fields[at_[1]], fields[at_[2]], line);
       }
-      layout.fields = fields.size();
-      continue;
-    }
-    if (fields.size() != layout.fields) {
-      throw Error(fmt::format("{}: line {} has {} fields, not {} (enrol test {})", where, number,
-                              fields.size(), layout.fields, third));
-    }
-    row(fields[layout.at[0]], fields[layout.at[1]], fields[layout.at[2]], number);
+      return line - first_line;
+    });
   }
-}
+
+ private:
+  bool IsHeader(const std::vector<std::string_view>& fields) {
+    std::array<std::size_t, 3> at{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto found = std::find(fields.begin(), fields.end(), names_[k]);
+      if (found == fields.end()) return false;
+      at[k] = static_cast<std::size_t>(found - fields.begin());
+    }
+    at_ = at;
+    n_fields_ = fields.size();
+    return true;
+  }
+  const std::string where_;
+  const std::array<std::string, 3> names_;
+  std::array<std::size_t, 3> at_{0, 1, 2};
+  std::size_t n_fields_ = 3;
+  bool first_ = true;
+};
 
 // The pairs of one file with what it says about them.
 template <typename Value>
@@ -57,13 +72,13 @@ struct Table {
   std::vector<Value> value;
 };
 
-// Stores a row; the same pair with another value is an Error, with the same one a duplicate.
+// The same pair with another value is an Error, with the same one a duplicate.
 template <typename Value>
 PairMap IndexPairs(const Table<Value>& table, const std::string& where, const char* third,
                    const Interner& enrol, const Interner& test, std::size_t& duplicates) {
-  PairMap map(table.value.size());
+  PairMap map(table.enrol, table.test);
   for (std::uint32_t i = 0; i < table.value.size(); ++i) {
-    const std::uint32_t before = map.Insert(table.enrol[i], table.test[i], i);
+    const std::uint32_t before = map.Insert(i);
     if (before == PairMap::kNone) continue;
     if (table.value[before] != table.value[i]) {
       throw Error(fmt::format("{}: trial '{}' '{}' appears twice with different {}s", where,
@@ -74,11 +89,8 @@ PairMap IndexPairs(const Table<Value>& table, const std::string& where, const ch
   return map;
 }
 
-}  // namespace
-
-Trials ParseKaldiTrials(std::string_view scores, const std::string& scores_name,
-                        std::string_view key, const std::string& key_name,
-                        const KaldiOptions& options) {
+Trials Join(const Source& scores, const std::string& scores_name, const Source& key,
+            const std::string& key_name, const KaldiOptions& options) {
   Interner enrols;
   Interner tests;
   Table<double> score_rows;
@@ -88,12 +100,14 @@ Trials ParseKaldiTrials(std::string_view scores, const std::string& scores_name,
     table.test.push_back(tests.Add(test));
     table.value.push_back(value);
   };
-  EachRow(key, key_name, "label",
-          [&](std::string_view enrol, std::string_view test, std::string_view label,
-              std::size_t line) { add(key_rows, enrol, test, ParseLabel(label, key_name, line)); });
-  EachRow(
-      scores, scores_name, "score",
-      [&](std::string_view enrol, std::string_view test, std::string_view score, std::size_t line) {
+  RowReader(key_name, "label")
+      .Read(key, [&](std::string_view enrol, std::string_view test, std::string_view label,
+                     std::size_t line) {
+        add(key_rows, enrol, test, ParseLabel(label, key_name, line));
+      });
+  RowReader(scores_name, "score")
+      .Read(scores, [&](std::string_view enrol, std::string_view test, std::string_view score,
+                        std::size_t line) {
         add(score_rows, enrol, test, ParseScore(score, scores_name, line));
       });
 
@@ -101,8 +115,9 @@ Trials ParseKaldiTrials(std::string_view scores, const std::string& scores_name,
   std::size_t repeated_scores = 0;
   PairMap scored = IndexPairs(score_rows, scores_name, "score", enrols, tests, repeated_scores);
   PairMap keyed = IndexPairs(key_rows, key_name, "label", enrols, tests, trials.n_duplicates);
+  trials.n_duplicates += repeated_scores;
   for (std::size_t i = 0; i < key_rows.value.size(); ++i) {
-    const std::uint32_t row = scored.At(key_rows.enrol[i], key_rows.test[i]);
+    const std::uint32_t row = scored.Find(key_rows.enrol[i], key_rows.test[i]);
     if (row == PairMap::kNone) {
       ++trials.n_without_score;
       continue;
@@ -113,11 +128,10 @@ Trials ParseKaldiTrials(std::string_view scores, const std::string& scores_name,
     trials.test.index.push_back(key_rows.test[i]);
   }
   for (std::size_t i = 0; i < score_rows.value.size(); ++i) {
-    if (keyed.At(score_rows.enrol[i], score_rows.test[i]) == PairMap::kNone) {
+    if (keyed.Find(score_rows.enrol[i], score_rows.test[i]) == PairMap::kNone) {
       ++trials.n_without_trial;
     }
   }
-  trials.n_duplicates += repeated_scores;
   if (!options.allow_missing && trials.n_without_score + trials.n_without_trial > 0) {
     throw Error(fmt::format(
         "{} of {} trials of '{}' have no score, {} of {} scores of '{}' no trial; --allow-missing "
@@ -130,10 +144,23 @@ Trials ParseKaldiTrials(std::string_view scores, const std::string& scores_name,
   return trials;
 }
 
+}  // namespace
+
+Trials ParseKaldiTrials(std::string_view scores, const std::string& scores_name,
+                        std::string_view key, const std::string& key_name,
+                        const KaldiOptions& options) {
+  const auto source = [](std::string_view text) {
+    return [text](const BlockHandler& handle) { handle(WithoutByteOrderMark(text), 1); };
+  };
+  return Join(source(scores), scores_name, source(key), key_name, options);
+}
+
 Trials ReadKaldiTrials(const std::filesystem::path& scores, const std::filesystem::path& key,
                        const KaldiOptions& options) {
-  return ParseKaldiTrials(ReadTextFile(scores), scores.string(), ReadTextFile(key), key.string(),
-                          options);
+  const auto source = [](const std::filesystem::path& path) {
+    return [path](const BlockHandler& handle) { ReadInBlocks(path, handle); };
+  };
+  return Join(source(scores), scores.string(), source(key), key.string(), options);
 }
 
 void AddSpeakers(Trials& trials, std::span<const std::filesystem::path> utt2spk_files) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include "assess/numeric.h"
 #include "base/error.h"
@@ -182,10 +183,19 @@ double MinDcf(const Pav& pav, const OperatingPoint& point) {
   return best;
 }
 
+std::vector<double> ActDcf(const ScoreLevels& data, std::span<const OperatingPoint> points) {
+  std::vector<double> thresholds;
+  for (const OperatingPoint& point : points) thresholds.push_back(point.BayesThreshold());
+  const std::vector<RocPoint> at = RocAt(data, thresholds);
+  std::vector<double> costs;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    costs.push_back(NormalisedCost(points[i], at[i].miss, at[i].false_alarm));
+  }
+  return costs;
+}
+
 double ActDcf(const ScoreLevels& data, const OperatingPoint& point) {
-  const double threshold = point.BayesThreshold();
-  const RocPoint at = RocAt(data, std::span(&threshold, 1)).front();
-  return NormalisedCost(point, at.miss, at.false_alarm);
+  return ActDcf(data, std::span(&point, 1)).front();
 }
 
 LevelCosts MakeLevelCosts(const ScoreLevels& data) {
@@ -231,16 +241,20 @@ double CllrMin(const Pav& pav) {
 }
 
 std::vector<RocPoint> RocAt(const ScoreLevels& data, std::span<const double> thresholds) {
-  std::vector<RocPoint> points;
+  std::vector<std::size_t> rising(thresholds.size());
+  std::iota(rising.begin(), rising.end(), 0U);
+  std::sort(rising.begin(), rising.end(),
+            [&](std::size_t a, std::size_t b) { return thresholds[a] < thresholds[b]; });
+  std::vector<RocPoint> points(thresholds.size());
   double tar_below = 0.0;
   double non_below = 0.0;
   std::size_t i = 0;
-  for (const double threshold : thresholds) {
-    for (; i < data.levels.size() && data.levels[i].score < threshold; ++i) {
+  for (const std::size_t k : rising) {
+    for (; i < data.levels.size() && data.levels[i].score < thresholds[k]; ++i) {
       tar_below += data.levels[i].tar;
       non_below += data.levels[i].non;
     }
-    points.push_back({threshold, tar_below / data.n_tar, (data.n_non - non_below) / data.n_non});
+    points[k] = {thresholds[k], tar_below / data.n_tar, (data.n_non - non_below) / data.n_non};
   }
   return points;
 }

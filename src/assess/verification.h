@@ -47,6 +47,7 @@ struct OperatingPoint {
 double MinDcf(const Pav& pav, const OperatingPoint& point);
 // Scores are taken for natural-log LLRs: accepted when LLR ≥ the Bayes threshold.
 double ActDcf(const ScoreLevels& data, const OperatingPoint& point);
+std::vector<double> ActDcf(const ScoreLevels& data, std::span<const OperatingPoint> points);
 
 // Softplus of each level's negated score (targets) and score (non-targets), in nats: what Cllr
 // sums. Cached where many resamples share their scores.
@@ -67,7 +68,7 @@ struct RocPoint {
   double false_alarm = 0.0;  // P(non-target score ≥ threshold)
 };
 
-// The rates at given thresholds (rising).
+// The rates at given thresholds, in their order.
 std::vector<RocPoint> RocAt(const ScoreLevels& data, std::span<const double> thresholds);
 
 // The ROC (and DET: the same rates on normal-deviate axes) at every level, thinned evenly along the

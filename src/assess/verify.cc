@@ -30,14 +30,13 @@ ScoreFigures Measure(const ScoreLevels& data, const VerifyOptions& options,
   f.cllr = costs != nullptr ? Cllr(data, *costs) : Cllr(data);
   f.cllr_min = CllrMin(pav);
   f.cllr_cal = f.cllr - f.cllr_min;
-  for (const double prior : options.priors) {
-    f.min_dcf.push_back(MinDcf(pav, options.Point(prior)));
-    f.act_dcf.push_back(ActDcf(data, options.Point(prior)));
-  }
+  const auto points = options.Points();
+  for (const OperatingPoint& point : points) f.min_dcf.push_back(MinDcf(pav, point));
+  f.act_dcf = ActDcf(data, points);
   const Linkability linkability = MeasureLinkability(data, options.linkability);
   f.d_sys = linkability.d_sys;
   f.d_sys_unbiased = linkability.d_sys_unbiased;
-  f.zebra = MeasureZebra(pav, FitPav(data, PavRule::kLaplace));
+  f.zebra = MeasureZebra(pav, WithLaplace(pav));
   return f;
 }
 
@@ -196,13 +195,19 @@ std::string Bootstrap(const Prepared& p, std::vector<Figure>& figures) {
 }  // namespace
 
 void VerifyOptions::Validate() const {
-  for (const double prior : priors) Point(prior).Validate();
+  for (const OperatingPoint& point : Points()) point.Validate();
   if (resamples < 0 || resamples > 10000000) {
     throw Error(fmt::format("{} resamples: 0 to 10000000 are allowed", resamples));
   }
   if (!(interval_level > 0.0 && interval_level < 1.0)) {
     throw Error(fmt::format("level {} of the intervals must lie between 0 and 1", interval_level));
   }
+}
+
+std::vector<OperatingPoint> VerifyOptions::Points() const {
+  std::vector<OperatingPoint> points;
+  for (const double prior : priors) points.push_back({prior, cost_miss, cost_false_alarm});
+  return points;
 }
 
 ScoreFigures MeasureScores(const ScoreLevels& data, const VerifyOptions& options) {

@@ -32,7 +32,7 @@ struct VerifyOptions {
   int jobs = 1;
 
   void Validate() const;
-  OperatingPoint Point(double prior) const { return {prior, cost_miss, cost_false_alarm}; }
+  std::vector<OperatingPoint> Points() const;  // one per prior
 };
 
 // The figures that need scores and labels alone.

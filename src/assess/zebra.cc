@@ -148,7 +148,8 @@ Zebra MeasureZebra(const Pav& plain, const Pav& laplace) {
 }
 
 Zebra MeasureZebra(const ScoreLevels& data) {
-  return MeasureZebra(FitPav(data), FitPav(data, PavRule::kLaplace));
+  const Pav plain = FitPav(data);
+  return MeasureZebra(plain, WithLaplace(plain));
 }
 
 EceProfile MakeEceProfile(const ScoreLevels& data, const Pav& pav) {
@@ -159,9 +160,7 @@ EceProfile MakeEceProfile(const ScoreLevels& data, const Pav& pav) {
     profile.prior_log_odds.push_back(i / 10.0);
     thresholds.push_back(-profile.prior_log_odds.back());
   }
-  std::reverse(thresholds.begin(), thresholds.end());
-  std::vector<RocPoint> actual = RocAt(data, thresholds);
-  std::reverse(actual.begin(), actual.end());
+  const std::vector<RocPoint> actual = RocAt(data, thresholds);
   const SoftplusSums tar(data, &Level::tar, -1.0);
   const SoftplusSums non(data, &Level::non, 1.0);
   for (std::size_t i = 0; i < profile.prior_log_odds.size(); ++i) {
