@@ -236,8 +236,8 @@ Panel LegalPanel(const LegalResult& result, const IntervalOptions& intervals) {
                              {"test_speakers", result.n_test_speakers},
                              {tried, point.n_tried}};
       panel.figures.push_back(Make(fmt::format("{} N={} L={}", name, point.n, point.l), point.value,
-                                   "probability", Direction::kLowerIsMorePrivate, counts,
-                                   fmt::format("chance {:.4g}", point.chance)));
+                                   fmt::format("probability (chance {:.4g})", point.chance),
+                                   Direction::kLowerIsMorePrivate, counts));
       points.push_back(&point);
     }
   };

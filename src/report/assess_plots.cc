@@ -163,9 +163,9 @@ Plot LinkabilityPlot(const Linkability& linkability) {
           "2017): 0 nothing, 1 certain. Densities are drawn relative to their highest bin.",
           {"score", Scale::kLinear, {}, {}, {}, false},
           {"D(s), relative density", Scale::kLinear, 0.0, 1.0, {}, false},
-          {{"D(s)", Mark::kLine, linkability.centre, linkability.d, {}, {}},
-           {"same speaker", Mark::kSteps, edges, scaled(linkability.mated), {}, {}},
-           {"different speakers", Mark::kSteps, edges, scaled(linkability.non_mated), {}, {}}},
+          {{"same speaker", Mark::kSteps, edges, scaled(linkability.mated), {}, {}},
+           {"different speakers", Mark::kSteps, edges, scaled(linkability.non_mated), {}, {}},
+           {"D(s)", Mark::kLine, linkability.centre, linkability.d, {}, {}}},
           {}};
 }
 
@@ -231,8 +231,8 @@ Plot SimilarityZooPlot(const SimilarityResult& result) {
           "Zoo plot of OP: who is most exposed",
           "Similarity of a speaker's protected voice to the own original voice against that to the "
           "others'. The speakers farthest from the dashed line (own = others) are named.",
-          RateAxis("similarity to own original voice"),
-          RateAxis("mean similarity to other original voices"),
+          RateAxis("similarity to own voice"),
+          RateAxis("mean similarity to others' voices"),
           {Reference("own = others", {0.0, 1.0}, {0.0, 1.0}), points},
           {}};
 }

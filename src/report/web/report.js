@@ -58,7 +58,7 @@
       const line = d3.scaleLinear().domain([probit(low), probit(high)]).range(range);
       return {
         place: v => line(probit(Math.min(Math.max(v, low), high))),
-        inside: v => v > 0 && v < 1,
+        inside: v => v >= 0 && v <= 1,  // 0 and 1 lie on the border
         ticks: rates.filter(r => r >= low && r <= high), label: percent
       };
     }
@@ -88,8 +88,10 @@
     const series = plot.series[index];
     if (series.mark === "reference") return { colour: "#555555", dash: "5 4", shape: shapes[0] };
     const rank = plot.series.slice(0, index).filter(s => s.mark !== "reference").length;
-    return { colour: colours[rank % colours.length], dash: dashes[rank % dashes.length],
-             shape: shapes[rank % shapes.length] };
+    // After the last colour they begin again with other dashes and shapes.
+    const other = rank + 2 * Math.floor(rank / colours.length);
+    return { colour: colours[rank % colours.length], dash: dashes[other % dashes.length],
+             shape: shapes[other % shapes.length] };
   }
 
   // Entries flow into as many rows as the width asks for; gives the height used.
@@ -114,28 +116,48 @@
     return y + 14;
   }
 
-  // Names beside points, each at the first of four places that covers nothing drawn before.
-  function drawLabels(svg, named, area) {
-    const taken = named.map(p => ({ x0: p.x - 5, x1: p.x + 5, y0: p.y - 5, y1: p.y + 5 }));
+  // Where a name may stand, nearest first: beside the point, then around it in growing circles.
+  function labelPlaces(w) {
+    const places = [[8, 0], [-8 - w, 0], [-w / 2, -13], [-w / 2, 13]];
+    for (const radius of [18, 30, 44, 60, 80]) {
+      for (let k = 0; k < 12; ++k) {
+        const angle = Math.PI * k / 6, dx = radius * Math.cos(angle);
+        places.push([dx + (dx < -1 ? -w : dx > 1 ? 0 : -w / 2), radius * Math.sin(angle)]);
+      }
+    }
+    return places;
+  }
+
+  // Names of points, each at the first place that covers nothing; a thin line leads to far ones.
+  function drawLabels(svg, points, area) {
+    const taken = points.map(p => ({ x0: p.x - 5, x1: p.x + 5, y0: p.y - 5, y1: p.y + 5 }));
     const overlaps = box => taken.some(
         t => box.x0 < t.x1 && box.x1 > t.x0 && box.y0 < t.y1 && box.y1 > t.y0);
-    named.forEach(point => {
-      if (!point.label) return;
+    points.filter(p => p.label).forEach(point => {
       const shown = point.label.length > 24 ? point.label.slice(0, 23) + "…" : point.label;
       const w = textWidth(shown, 11);
-      const places = [[8, 0], [-8 - w, 0], [-w / 2, -13], [-w / 2, 13], [8, 14], [8, -14],
-                      [-8 - w, 14], [-8 - w, -14], [-w / 2, 26], [-w / 2, -26]];
-      for (const [dx, dy] of places) {
+      for (const [dx, dy] of labelPlaces(w)) {
         const box = { x0: point.x + dx - 1, x1: point.x + dx + w + 1,
                       y0: point.y + dy - 7, y1: point.y + dy + 7 };
         if (box.x0 < area.x0 || box.x1 > area.x1 || box.y0 < area.y0 || box.y1 > area.y1 ||
             overlaps(box)) continue;
         taken.push(box);
+        const x = Math.min(Math.max(point.x, box.x0), box.x1);
+        const y = Math.min(Math.max(point.y, box.y0), box.y1);
+        if (Math.hypot(x - point.x, y - point.y) > 9) {
+          svg.append("line").attr("x1", point.x).attr("y1", point.y).attr("x2", x).attr("y2", y)
+              .attr("stroke", "#777777").attr("stroke-width", 0.8);
+        }
         svg.append("text").attr("x", point.x + dx).attr("y", point.y + dy).attr("dy", "0.35em")
             .attr("font-size", 11).text(shown);
         break;
       }
     });
+  }
+
+  // A size at which the text fits into `room`, not below 9.
+  function fitSize(text, room) {
+    return Math.max(9, Math.min(textSize, textSize * room / textWidth(text)));
   }
 
   function drawAxis(svg, scale, side, area, label) {
@@ -163,20 +185,22 @@
     });
     if (side === "bottom") {
       g.append("text").attr("x", (area.x0 + area.x1) / 2).attr("y", area.y1 + 36)
+          .attr("font-size", fitSize(label, area.x1 - area.x0 + 12))
           .attr("text-anchor", "middle").text(label);
     } else {
       g.append("text").attr("transform", `translate(13,${(area.y0 + area.y1) / 2}) rotate(-90)`)
+          .attr("font-size", fitSize(label, area.y1 - area.y0))
           .attr("text-anchor", "middle").text(label);
     }
   }
 
   function drawXy(plot, width) {
-    const height = Math.round(Math.min(400, Math.max(270, width * 0.68)));
+    const height = Math.round(Math.min(400, Math.max(290, width * 0.68)));
     const svg = startSvg(plot, width, height);
     const top = drawLegend(svg, plot, width);
     const all = axis => [].concat(...plot.series.map(s => s[axis]));
     const yScale = makeScale(plot.y, all("y"), [height - 46, top + 6]);
-    const left = 26 + d3.max(yScale.ticks.map(t => textWidth(yScale.label(t), 11)).concat(20));
+    const left = 30 + d3.max(yScale.ticks.map(t => textWidth(yScale.label(t), 11)).concat(20));
     const area = { x0: left, x1: width - 14, y0: top + 6, y1: height - 46 };
     const xScale = makeScale(plot.x, all("x"), [area.x0, area.x1]);
     drawAxis(svg, xScale, "bottom", area, plot.x.label);
@@ -217,7 +241,7 @@
             .append("title").text(`${series.name} (${p[0].toPrecision(4)}, ${p[1].toPrecision(4)})`));
       }
     });
-    drawLabels(svg, named.filter(p => p.label).concat(named.filter(p => !p.label)), area);
+    drawLabels(svg, named, area);
     return svg.node();
   }
 
