@@ -13,48 +13,71 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Trials ordered by test id, then from the highest score down.
-std::vector<std::uint32_t> ByTestThenScore(const Trials& trials) {
-  std::vector<std::uint32_t> order(trials.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    if (trials.test.index[a] != trials.test.index[b]) {
-      return trials.test.index[a] < trials.test.index[b];
-    }
-    if (trials.scores[a] != trials.scores[b]) return trials.scores[a] > trials.scores[b];
-    return a < b;
-  });
-  return order;
+struct Comparison {
+  double score = 0.0;
+  bool target = false;
+};
+
+// The trials of each test recording side by side, by counting: first[t] … first[t + 1] are those of
+// recording t.
+struct ByRecording {
+  std::vector<std::size_t> first;
+  std::vector<Comparison> comparisons;
+  std::vector<std::uint32_t> some_trial;  // one trial number per recording
+};
+
+ByRecording Group(const Trials& trials) {
+  const auto& test = trials.test.index;
+  ByRecording group;
+  group.first.assign(trials.test.names.size() + 1, 0);
+  group.some_trial.assign(trials.test.names.size(), 0);
+  for (const std::uint32_t t : test) ++group.first[t + 1];
+  std::partial_sum(group.first.begin(), group.first.end(), group.first.begin());
+  std::vector<std::size_t> next(group.first.begin(), group.first.end() - 1);
+  group.comparisons.resize(test.size());
+  for (std::uint32_t i = 0; i < test.size(); ++i) {
+    group.comparisons[next[test[i]]++] = {trials.scores[i], trials.is_target[i] != 0};
+    group.some_trial[test[i]] = i;
+  }
+  return group;
 }
 
-// The figures of one recording from its trials, highest score first.
-Query Ask(const Trials& trials, std::span<const std::uint32_t> ordered,
-          std::span<const std::size_t> k) {
-  Query query;
-  query.test = trials.test.index[ordered.front()];
-  query.first_trial = ordered.front();
-  query.precision.assign(k.size(), kNan);
+// Expected share of targets among the k highest scores when ties are broken at random.
+double PrecisionAt(std::span<Comparison> comparisons, std::size_t k) {
+  if (comparisons.size() < k) return kNan;
+  const auto kth = comparisons.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(comparisons.begin(), kth, comparisons.end(),
+                   [](const Comparison& x, const Comparison& y) { return x.score > y.score; });
+  const double border = kth->score;
+  double above = 0.0;
   double targets_above = 0.0;
-  for (std::size_t i = 0; i < ordered.size();) {
-    std::size_t end = i;
-    double targets = 0.0;
-    while (end < ordered.size() && trials.scores[ordered[end]] == trials.scores[ordered[i]]) {
-      targets += trials.is_target[ordered[end++]];
-    }
-    const auto tied = static_cast<double>(end - i);
-    if (targets > 0.0 && targets_above == 0.0) {
-      query.rank = 1.0 + static_cast<double>(i) + (tied - targets) / 2.0;
-    }
-    for (std::size_t j = 0; j < k.size(); ++j) {
-      if (k[j] <= i || k[j] > end) continue;
-      const double taken = static_cast<double>(k[j] - i);
-      query.precision[j] = (targets_above + targets * taken / tied) / static_cast<double>(k[j]);
-    }
-    targets_above += targets;
-    i = end;
+  double tied = 0.0;
+  double targets_tied = 0.0;
+  for (const Comparison& c : comparisons) {
+    if (c.score < border) continue;
+    (c.score > border ? above : tied) += 1.0;
+    if (c.target) (c.score > border ? targets_above : targets_tied) += 1.0;
   }
-  if (targets_above == 0.0) query.rank = kNan;
-  return query;
+  const auto taken = static_cast<double>(k);
+  return (targets_above + targets_tied * (taken - above) / tied) / taken;
+}
+
+// Rank of the best target; NaN without targets.
+double RankOf(std::span<const Comparison> comparisons) {
+  double best = -std::numeric_limits<double>::infinity();
+  bool any = false;
+  for (const Comparison& c : comparisons) {
+    if (!c.target) continue;
+    best = std::max(best, c.score);
+    any = true;
+  }
+  double rank = 1.0;
+  for (const Comparison& c : comparisons) {
+    if (c.target) continue;
+    rank += c.score > best ? 1.0 : 0.0;
+    rank += c.score == best ? 0.5 : 0.0;
+  }
+  return any ? rank : kNan;
 }
 
 double Quartile(std::vector<double> values, double share) {
@@ -97,15 +120,17 @@ Identification MeasureIdentification(const Trials& trials, std::span<const std::
   }
   Identification result;
   result.k.assign(k.begin(), k.end());
-  const auto order = ByTestThenScore(trials);
-  for (std::size_t i = 0; i < order.size();) {
-    std::size_t end = i;
-    while (end < order.size() && trials.test.index[order[end]] == trials.test.index[order[i]]) {
-      ++end;
-    }
-    Query query = Ask(trials, std::span(order).subspan(i, end - i), k);
-    if (!std::isnan(query.rank)) result.queries.push_back(std::move(query));
-    i = end;
+  ByRecording group = Group(trials);
+  for (std::uint32_t t = 0; t + 1 < group.first.size(); ++t) {
+    const auto mine =
+        std::span(group.comparisons).subspan(group.first[t], group.first[t + 1] - group.first[t]);
+    Query query;
+    query.test = t;
+    query.rank = RankOf(mine);
+    if (std::isnan(query.rank)) continue;
+    query.some_trial = group.some_trial[t];
+    for (const std::size_t one : k) query.precision.push_back(PrecisionAt(mine, one));
+    result.queries.push_back(std::move(query));
   }
   std::vector<double> ranks;
   for (const Query& query : result.queries) ranks.push_back(query.rank);

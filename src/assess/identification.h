@@ -13,8 +13,8 @@ namespace sotto {
 
 // One test recording compared with several enrolments (or other recordings).
 struct Query {
-  std::uint32_t test = 0;         // number of the test id
-  std::uint32_t first_trial = 0;  // one of its trials
+  std::uint32_t test = 0;        // number of the test id
+  std::uint32_t some_trial = 0;  // one of its trials
   // Rank of the best-scoring target among all its trials: 1 + non-targets above it + half of those
   // tied with it (the mean over random tie-breaking). Also the size of its anonymity set.
   double rank = 0.0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "assess/bootstrap.h"
 #include "base/error.h"
@@ -14,6 +15,7 @@ namespace sotto {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kCalibrationPrior = 0.5;
 constexpr auto kHigher = Direction::kHigherIsMorePrivate;
 constexpr auto kLower = Direction::kLowerIsMorePrivate;
 
@@ -107,6 +109,44 @@ std::vector<Figure> IdentificationHeadlines(const Identification& identification
   return figures;
 }
 
+// C_ECE by both calibrations.
+std::vector<Figure> CalibratedHeadlines(const CalibratedDisclosure& calibrated) {
+  std::vector<Figure> figures(2);
+  figures[0].name = "c_ece.linear";
+  figures[0].value = calibrated.c_ece_linear;
+  figures[0].remark = calibrated.remark;
+  figures[1].name = "c_ece.isotonic";
+  figures[1].value = calibrated.c_ece_isotonic;
+  for (Figure& figure : figures) {
+    figure.unit = "bit";
+    figure.direction = kLower;
+  }
+  return figures;
+}
+
+// Z of each trial's calibrated LLR, seen from its class.
+std::vector<double> DisclosureTerms(const Trials& trials, const std::vector<double>& llrs) {
+  std::vector<double> terms;
+  terms.reserve(llrs.size());
+  for (std::size_t i = 0; i < llrs.size(); ++i) {
+    terms.push_back(DisclosureZ(trials.is_target[i] != 0 ? llrs[i] : -llrs[i]));
+  }
+  return terms;
+}
+
+double WeightedDisclosure(const Trials& trials, const std::vector<double>& terms,
+                          const std::vector<double>& weights) {
+  if (terms.empty()) return kNan;
+  double sum[2] = {0.0, 0.0};
+  double n[2] = {0.0, 0.0};
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (weights[i] == 0.0) continue;
+    sum[trials.is_target[i]] += weights[i] * terms[i];
+    n[trials.is_target[i]] += weights[i];
+  }
+  return (sum[0] / n[0] + sum[1] / n[1]) / (2.0 * std::numbers::ln2);
+}
+
 // What the resamples share: the levels of the data and where each trial stands in them.
 struct Prepared {
   const Trials& trials;
@@ -115,7 +155,8 @@ struct Prepared {
   const std::optional<Identification>& identification;
   Resampler resampler;
   LevelCosts costs;
-  std::vector<std::uint32_t> level;  // of each trial
+  std::vector<std::uint32_t> level;        // of each trial
+  std::vector<std::vector<double>> terms;  // of C_ECE, per calibration and trial
 };
 
 std::vector<double> ValuesOf(const std::vector<Figure>& figures) {
@@ -143,24 +184,32 @@ std::vector<double> Resample(const Prepared& p, std::uint64_t r, ScoreLevels& sc
     std::vector<double> weights;
     for (const Query& query : p.identification->queries) {
       weights.push_back(p.resampler.SpeakerLevel()
-                            ? p.resampler.TestSpeakerWeight(draw, query.first_trial)
-                            : draw.trial[query.first_trial]);
+                            ? p.resampler.TestSpeakerWeight(draw, query.some_trial)
+                            : draw.trial[query.some_trial]);
     }
     const auto more = ValuesOf(IdentificationHeadlines(*p.identification, &weights));
     values.insert(values.end(), more.begin(), more.end());
+  }
+  for (const auto& terms : p.terms) {
+    values.push_back(WeightedDisclosure(p.trials, terms, draw.trial));
   }
   return values;
 }
 
 Prepared Prepare(const Trials& trials, const ScoreLevels& data, const VerifyOptions& options,
-                 const std::optional<Identification>& identification) {
-  Prepared p{trials, data, options, identification, Resampler(trials), MakeLevelCosts(data), {}};
+                 const VerifyResult& result) {
+  Prepared p{trials, data, options, result.identification, Resampler(trials), MakeLevelCosts(data),
+             {},     {}};
   p.level.reserve(trials.size());
   for (const double score : trials.scores) {
     const auto found =
         std::lower_bound(data.levels.begin(), data.levels.end(), score,
                          [](const Level& level, double s) { return level.score < s; });
     p.level.push_back(static_cast<std::uint32_t>(found - data.levels.begin()));
+  }
+  if (result.calibrated) {
+    p.terms.push_back(DisclosureTerms(trials, result.calibrated->linear_llrs));
+    p.terms.push_back(DisclosureTerms(trials, result.calibrated->isotonic_llrs));
   }
   return p;
 }
@@ -217,23 +266,22 @@ ScoreFigures MeasureScores(const ScoreLevels& data, const VerifyOptions& options
 CalibratedDisclosure MeasureCalibrated(const Trials& trials, const ScoreLevels& other_run,
                                        double prior) {
   CalibratedDisclosure result;
-  const auto assess = [&trials](const auto& calibration) {
-    const std::vector<double> llrs = ApplyCalibration(calibration, trials.scores);
-    return MakeLevels(llrs, trials.is_target);
-  };
-  const ScoreLevels isotonic = assess(FitIsotonicCalibration(other_run));
+  result.isotonic_llrs = ApplyCalibration(FitIsotonicCalibration(other_run), trials.scores);
+  const ScoreLevels isotonic = MakeLevels(result.isotonic_llrs, trials.is_target);
   result.c_ece_isotonic = ExpectedDisclosure(isotonic);
   result.cllr_isotonic = Cllr(isotonic);
   try {
     result.linear = FitLinearCalibration(other_run, prior);
-    const ScoreLevels linear = assess(result.linear);
-    result.c_ece_linear = ExpectedDisclosure(linear);
-    result.cllr_linear = Cllr(linear);
   } catch (const Error& error) {
     result.remark = error.what();
     result.linear = {kNan, kNan};
     result.c_ece_linear = result.cllr_linear = kNan;
+    return result;
   }
+  result.linear_llrs = ApplyCalibration(result.linear, trials.scores);
+  const ScoreLevels linear = MakeLevels(result.linear_llrs, trials.is_target);
+  result.c_ece_linear = ExpectedDisclosure(linear);
+  result.cllr_linear = Cllr(linear);
   return result;
 }
 
@@ -244,26 +292,28 @@ VerifyResult Verify(const Trials& trials, const ScoreLevels& data, const VerifyO
   result.n_tar = static_cast<std::size_t>(data.n_tar);
   result.n_non = static_cast<std::size_t>(data.n_non);
   result.scores = MeasureScores(data, options);
+  // The order is that of the values in Resample.
   result.figures = Headlines(result.scores, options);
+  const auto append = [&result](std::vector<Figure> more) {
+    for (Figure& figure : more) result.figures.push_back(std::move(figure));
+  };
+  if (trials.test.Present()) {
+    result.identification = MeasureIdentification(trials, options.top_k);
+    append(IdentificationHeadlines(*result.identification, nullptr));
+  }
+  if (other_run != nullptr) {
+    result.calibrated = MeasureCalibrated(trials, *other_run, kCalibrationPrior);
+    append(CalibratedHeadlines(*result.calibrated));
+  }
   for (Figure& figure : result.figures) {
-    figure.counts = {{"n_tar", result.n_tar}, {"n_non", result.n_non}};
+    if (figure.counts.empty()) figure.counts = {{"n_tar", result.n_tar}, {"n_non", result.n_non}};
     if (figure.name == "d_sys" && std::isnan(figure.value)) {
       figure.remark = "all scores are equal: the bins have no width";
     }
   }
-  if (trials.test.Present()) {
-    result.identification = MeasureIdentification(trials, options.top_k);
-    const auto more = IdentificationHeadlines(*result.identification, nullptr);
-    result.figures.insert(result.figures.end(), more.begin(), more.end());
-  }
-  result.bootstrap =
-      options.resamples == 0
-          ? "none"
-          : Bootstrap(Prepare(trials, data, options, result.identification), result.figures);
-  if (other_run != nullptr) {
-    constexpr double kPrior = 0.5;
-    result.calibrated = MeasureCalibrated(trials, *other_run, kPrior);
-  }
+  result.bootstrap = options.resamples == 0
+                         ? "none"
+                         : Bootstrap(Prepare(trials, data, options, result), result.figures);
   return result;
 }
 

@@ -63,6 +63,8 @@ struct CalibratedDisclosure {
   double cllr_linear = 0.0;
   double cllr_isotonic = 0.0;
   LinearCalibration linear;
+  std::vector<double> linear_llrs;  // of each trial; empty where the fit failed
+  std::vector<double> isotonic_llrs;
   std::string remark;
 };
 CalibratedDisclosure MeasureCalibrated(const Trials& trials, const ScoreLevels& other_run,

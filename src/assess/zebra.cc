@@ -12,23 +12,6 @@
 namespace sotto {
 namespace {
 
-double Z(double l) {
-  if (std::isinf(l)) return l > 0.0 ? 0.5 : l;
-  if (std::abs(l) < 0.5) {
-    // (e^l − 1 − l)/l² by its series, where the difference would cancel.
-    double term = 0.5;
-    double sum = 0.0;
-    for (int k = 3; k < 20; ++k) {
-      sum += term;
-      term *= l / k;
-    }
-    const double slope = l == 0.0 ? 1.0 : std::expm1(l) / l;
-    return 0.5 - sum / (slope * slope);
-  }
-  const double e = std::expm1(l);  // may be +inf: both quotients are then 0
-  return 0.5 + (l / e - 1.0) / e;
-}
-
 // Mean of Z over both classes; `llr_of` gives a step's LLR.
 template <typename Steps, typename LlrOf>
 double MeanZ(const Steps& steps, double n_tar, double n_non, const LlrOf& llr_of) {
@@ -36,8 +19,8 @@ double MeanZ(const Steps& steps, double n_tar, double n_non, const LlrOf& llr_of
   double non = 0.0;
   for (const auto& step : steps) {
     const double llr = llr_of(step);
-    if (step.tar > 0.0) tar += step.tar * Z(llr);
-    if (step.non > 0.0) non += step.non * Z(-llr);
+    if (step.tar > 0.0) tar += step.tar * DisclosureZ(llr);
+    if (step.non > 0.0) non += step.non * DisclosureZ(-llr);
   }
   return (tar / n_tar + non / n_non) / (2.0 * std::numbers::ln2);
 }
@@ -113,6 +96,23 @@ class SoftplusSums {
 };
 
 }  // namespace
+
+double DisclosureZ(double l) {
+  if (std::isinf(l)) return l > 0.0 ? 0.5 : l;
+  if (std::abs(l) < 0.5) {
+    // (e^l − 1 − l)/l² by its series, where the difference would cancel.
+    double term = 0.5;
+    double sum = 0.0;
+    for (int k = 3; k < 20; ++k) {
+      sum += term;
+      term *= l / k;
+    }
+    const double slope = l == 0.0 ? 1.0 : std::expm1(l) / l;
+    return 0.5 - sum / (slope * slope);
+  }
+  const double e = std::expm1(l);  // may be +inf: both quotients are then 0
+  return 0.5 + (l / e - 1.0) / e;
+}
 
 double ExpectedDisclosure(const Pav& pav) {
   return MeanZ(pav.blocks, pav.n_tar, pav.n_non, [](const PavBlock& b) { return b.llr; });

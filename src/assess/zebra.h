@@ -27,6 +27,7 @@ Zebra MeasureZebra(const Pav& plain, const Pav& laplace);
 // be negative: the attacker is then better off without the scores.
 double ExpectedDisclosure(const Pav& pav);
 double ExpectedDisclosure(const ScoreLevels& llrs);
+double DisclosureZ(double llr);  // Z(l), in nats
 
 double LargestAbsLlrLog10(const Pav& laplace);
 

@@ -40,6 +40,7 @@ constexpr int kAutomaticResamples = 1000;
 constexpr std::size_t kDetPoints = 1000;
 
 Trials ReadInputs(const std::vector<std::string>& inputs, bool allow_missing) {
+  if (inputs.size() > 2) throw CLI::ValidationError("one TSV or two arrays make a set of trials");
   if (inputs.size() == 2) return ReadTrialArrays(inputs[0], inputs[1]);
   TrialTsvOptions options;
   options.allow_missing = allow_missing;
@@ -249,27 +250,36 @@ void AddAssessVerify(CLI::App& assess) {
                    "a TSV with columns label (target|nontarget) and score, optional enrol test "
                    "enrol_spk test_spk enrol_group test_group; or two arrays of target and "
                    "non-target scores (.npy or raw .f64)")
-      ->expected(1, 2);
+      ->expected(1, 2)
+      ->option_text("TSV | TAR NON");
   auto* scores = verb->add_option("--scores", flags->scores, "score file: enrol test score");
   auto* key = verb->add_option("--key", flags->key, "trial key: enrol test target|nontarget");
   scores->needs(key);
   key->needs(scores);
   verb->add_option("--utt2spk", flags->utt2spk,
-                   "utt2spk file(s) that name the speakers of enrol and test ids");
+                   "utt2spk file that names the speakers of enrol and test ids; may be repeated")
+      ->allow_extra_args(false);
   verb->add_flag("--allow-missing", flags->allow_missing,
                  "leave out trials without a score and scores without a trial, and say so");
-  verb->add_option("--prior", flags->more_priors,
-                   "further target prior(s) for minDCF and actDCF, besides 0.5 0.05 0.01 0.001");
+  verb->add_option(
+          "--prior", flags->more_priors,
+          "further target prior for minDCF and actDCF, besides 0.5 0.05 0.01 0.001; may be "
+          "repeated")
+      ->allow_extra_args(false);
   verb->add_option("--cmiss", o.cost_miss, "cost of a miss")->capture_default_str();
   verb->add_option("--cfa", o.cost_false_alarm, "cost of a false alarm")->capture_default_str();
   verb->add_option("--omega", o.linkability.omega, "prior ratio of D_sys")->capture_default_str();
   verb->add_option("--bins", o.linkability.bins,
                    "bins of D_sys; 0: int(targets/10), at most 100, as published")
       ->capture_default_str();
-  verb->add_option("--calibrate-on", flags->calibrate_on,
-                   "trials of another run of the safeguard (as TRIALS): prints C_ECE")
-      ->expected(1, 2);
-  verb->add_option("--top-k", o.top_k, "k of the top-k precision")->capture_default_str();
+  verb->add_option(
+          "--calibrate-on", flags->calibrate_on,
+          "trials of another run of the safeguard, for C_ECE: a TSV, or given twice for two "
+          "arrays")
+      ->allow_extra_args(false);
+  verb->add_option("--top-k", o.top_k, "k of the top-k precision; may be repeated")
+      ->allow_extra_args(false)
+      ->capture_default_str();
   verb->add_option("--bootstrap", flags->bootstrap,
                    "resamples for the intervals; -1: 1000 up to 100000 trials, else none")
       ->capture_default_str();
