@@ -31,13 +31,12 @@ double IsolationThreshold(std::span<const double> own, std::span<const double> o
   }
   std::sort(weighted.begin(), weighted.end(), [](auto& a, auto& b) { return a.first > b.first; });
   double above = 0.0;
-  for (std::size_t i = 0; i < weighted.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < weighted.size(); ++i) {
     above += weighted[i].second;
     // Half of the next weight: the number let through is the one nearest to 1/N.
-    const double next = i + 1 < weighted.size() ? weighted[i + 1].second : 0.0;
-    if (above + next / 2.0 > share) {
-      return i + 1 < weighted.size() ? (weighted[i].first + weighted[i + 1].first) / 2.0
-                                     : -std::numeric_limits<double>::infinity();
+    if (above + weighted[i + 1].second / 2.0 > share) {
+      const double middle = (weighted[i].first + weighted[i + 1].first) / 2.0;
+      return std::isfinite(middle) ? middle : weighted[i + 1].first;
     }
   }
   return -std::numeric_limits<double>::infinity();

@@ -133,6 +133,10 @@ void Run(const FairnessFlags& flags) {
     notes.push_back(fmt::format("{} impostors across groups {}", grouping.n_cross_group,
                                 flags.include_cross_group ? "count too" : "are left out"));
   }
+  if (trials.n_without_score + trials.n_without_trial > 0) {
+    notes.push_back(fmt::format("left out: {} trials without a score, {} scores without a trial",
+                                trials.n_without_score, trials.n_without_trial));
+  }
   const FairnessMeter meter(grouping.trials, flags.options);
   const FairnessResult result = meter.Measure();
   const Panel panel =
@@ -172,9 +176,14 @@ void AddAssessFairness(CLI::App& assess) {
   verb->add_option("--group-column", flags->group_column,
                    "column X with the claimed speaker's group, or columns enrol_X and test_X")
       ->capture_default_str();
-  verb->add_option("--fmr", flags->options.fmr_targets, "pooled false match rates, rising")
+  verb->add_option("--fmr", flags->options.fmr_targets,
+                   "pooled false match rates, rising, with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
-  verb->add_option("--alpha", flags->options.alphas, "weights of the FMR term")
+  verb->add_option("--alpha", flags->options.alphas, "weights of the FMR term, with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   verb->add_flag("--include-cross-group", flags->include_cross_group,
                  "count impostors of other groups too");

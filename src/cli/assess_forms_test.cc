@@ -42,7 +42,7 @@ json AssessJson(const std::string& arguments) {
 }
 
 std::string Golden(const std::string& file) {
-  return "'" + (testing::SharedFolder() / "data/golden" / file).string() + "'";
+  return fmt::format("'{}'", (testing::SharedFolder() / "data/golden" / file).string());
 }
 
 json Expected(const std::string& name) {
@@ -94,7 +94,11 @@ TEST(AssessFairness, PrintsTheNamesOfTheContract) {
               values["auFDR_linear_fmr_minmax"]["0.5"].begin()->get<double>(), 1e-12);
   EXPECT_NEAR(got["au_fdr_log"]["0.5"], values["auFDR_log10_fmr"]["0.5"].begin()->get<double>(),
               1e-12);
-  EXPECT_EQ(got["ffmc"]["ir"]["ffmc3_computable"], 0.2857142857142857);
+  double computable = 0.0;
+  for (const json& point : values["operating_points"]) {
+    computable += point["ir"]["0.5"].begin()->is_null() ? 0.0 : 1.0;
+  }
+  EXPECT_NEAR(got["ffmc"]["ir"]["ffmc3_computable"], computable / 7.0, 1e-12);
 }
 
 TEST(AssessFairness, GroupColumnMayNameBothSides) {
@@ -103,11 +107,11 @@ TEST(AssessFairness, GroupColumnMayNameBothSides) {
                       "label\tscore\tenrol_sex\ttest_sex\n"
                       "target\t3\tf\tf\nnontarget\t1\tf\tm\nnontarget\t0\tf\tf\n"
                       "target\t3\tm\tm\nnontarget\t1\tm\tm\n");
-  const std::string call =
-      fmt::format("fairness '{}' --group-column sex --bootstrap 0", (folder / "t.tsv").string());
+  const std::string file = fmt::format("fairness '{}' --bootstrap 0", (folder / "t.tsv").string());
+  const std::string call = file + " --group-column sex";
   EXPECT_EQ(AssessJson(call)["counts"]["f"]["nontarget"], 1);
   EXPECT_EQ(AssessJson(call + " --include-cross-group")["counts"]["f"]["nontarget"], 2);
-  EXPECT_EQ(Assess(call + " --group-column age").code, 1);
+  EXPECT_EQ(Assess(file + " --group-column age").code, 1);
 }
 
 std::string SimilarityCall() {
@@ -156,7 +160,7 @@ TEST(AssessLegal, PrintsTheNamesOfTheContract) {
   const std::string b1 = (testing::SharedFolder() / "data/xvectors/b1").string();
   const json got = AssessJson(
       fmt::format("legal --scores {0}/scores/enrolls-trials_f --key {0}/trials_f/trials --utt2spk "
-                  "{0}/trials_f/utt2spk -N 2 10 -L 1 3 --bootstrap 20",
+                  "{0}/trials_f/utt2spk -N 2,10 -L 1,3 --bootstrap 20",
                   b1));
   ASSERT_EQ(got["linkability"].size(), 4U);
   ASSERT_EQ(got["singling_out"].size(), 4U);
@@ -197,7 +201,7 @@ TEST(AssessForms, ReportsAreWrittenByEveryForm) {
 TEST(AssessForms, BadUsageExitsWith2AndBadInputWith1) {
   const testing::TemporaryFolder folder;
   WriteFileAtomically(folder / "bad.tsv", "key\tscore\ntarget\tnan\n");
-  const std::string bad = "'" + (folder / "bad.tsv").string() + "'";
+  const std::string bad = fmt::format("'{}'", (folder / "bad.tsv").string());
   EXPECT_EQ(Assess("tandem --asv " + bad).code, 2);
   EXPECT_EQ(Assess("tandem --asv " + bad + " --cm " + bad).code, 1);
   EXPECT_EQ(Assess("wer " + bad).code, 2);

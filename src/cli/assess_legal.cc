@@ -53,7 +53,8 @@ Trials ReadTrials(const LegalFlags& flags) {
 }
 
 void Run(const LegalFlags& flags) {
-  const LegalResult result = LegalMeter(ReadTrials(flags)).Measure(flags.options);
+  const Trials trials = ReadTrials(flags);
+  const LegalResult result = LegalMeter(trials).Measure(flags.options);
   const Panel panel = LegalPanel(result, flags.output.intervals);
   std::vector<std::string> notes = {
       fmt::format("{} enrolled speakers, {} test speakers, {} test utterances",
@@ -64,6 +65,10 @@ void Run(const LegalFlags& flags) {
         "of {} pairs (N, L) the data can answer {} for linkability and {} for singling out, which "
         "needs two conversations of L utterances from each of N speakers",
         asked, result.linkability.size(), result.singling_out.size()));
+  }
+  if (trials.n_without_score + trials.n_without_trial > 0) {
+    notes.push_back(fmt::format("left out: {} trials without a score, {} scores without a trial",
+                                trials.n_without_score, trials.n_without_trial));
   }
   if (!flags.output.report.empty()) {
     AssessPage page{"Legal figures: linkability and singling out",
@@ -88,7 +93,7 @@ void Run(const LegalFlags& flags) {
 void AddAssessLegal(CLI::App& assess) {
   CLI::App* verb =
       AddVerb(assess, "legal", "The regulator's linkability and singling out against N and L",
-              "  sotto assess legal trials.tsv --population 2 5 20 --utterances 1 3\n"
+              "  sotto assess legal trials.tsv --population 2,5,20 --utterances 1,3\n"
               "  sotto assess legal --scores plda.txt --key trials --json");
   auto flags = std::make_shared<LegalFlags>();
   verb->add_option("TRIALS", flags->trials,
@@ -99,10 +104,16 @@ void AddAssessLegal(CLI::App& assess) {
   scores->needs(key);
   key->needs(scores);
   verb->add_option("--utt2spk", flags->utt2spk,
-                   "utt2spk file(s) that name the speakers of enrol and test ids");
-  verb->add_option("--population,-N", flags->options.population, "speakers to choose from")
+                   "utt2spk file that names the speakers of enrol and test ids; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--population,-N", flags->options.population,
+                   "speakers to choose from, with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
-  verb->add_option("--utterances,-L", flags->options.utterances, "utterances averaged")
+  verb->add_option("--utterances,-L", flags->options.utterances, "utterances averaged, with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   verb->add_flag("--allow-missing", flags->allow_missing,
                  "leave out trials without a score and scores without a trial");
