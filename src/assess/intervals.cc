@@ -41,8 +41,8 @@ void AddIntervals(std::vector<Figure>& figures, const IntervalOptions& options,
   std::vector<std::vector<double>> values(static_cast<std::size_t>(options.resamples));
   ParallelFor(values.size(), options.jobs, [&](std::size_t r) { values[r] = measure(r); });
   for (std::size_t k = 0; k < figures.size(); ++k) {
-    std::vector<double> column;
-    for (const auto& row : values) column.push_back(row[k]);
+    std::vector<double> column(values.size());
+    for (std::size_t r = 0; r < values.size(); ++r) column[r] = values[r][k];
     figures[k].interval = PercentileInterval(std::move(column), options.level);
   }
 }

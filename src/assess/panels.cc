@@ -248,8 +248,8 @@ Panel LegalPanel(const LegalResult& result, const IntervalOptions& intervals) {
   AddIntervals(panel.figures, intervals, [&](std::uint64_t r) {
     SeededRng rng = ResampleRng(intervals.seed, r);
     const std::vector<double> weights = DrawUnits(rng, result.n_test_speakers);
-    std::vector<double> values;
-    for (const LegalPoint* point : points) values.push_back(point->Weighted(weights));
+    std::vector<double> values(points.size());
+    for (std::size_t k = 0; k < points.size(); ++k) values[k] = points[k]->Weighted(weights);
     return values;
   });
   return panel;
@@ -289,9 +289,8 @@ Panel WerPanel(const WerResult& result, std::span<const std::size_t> speaker_of,
         n[k] += weight * static_cast<double>(counts[k]->n);
       }
     }
-    std::vector<double> values;
-    for (int k = 0; k < 3; ++k) values.push_back(n[k] > 0.0 ? errors[k] / n[k] : kNaN);
-    return values;
+    const auto rate = [&](int k) { return n[k] > 0.0 ? errors[k] / n[k] : kNaN; };
+    return std::vector<double>{rate(0), rate(1), rate(2)};
   });
   return panel;
 }

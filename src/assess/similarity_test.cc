@@ -1,5 +1,6 @@
 #include "assess/similarity.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,11 +65,10 @@ std::string Comparisons(double same, double other) {
   const std::string names = "abc";
   for (std::size_t i = 0; i < 6; ++i) {
     for (std::size_t j = i + 1; j < 6; ++j) {
-      const bool target = i / 2 == j / 2;
-      const std::string a = std::string(1, names[i / 2]) + std::to_string(i % 2);
-      const std::string b = std::string(1, names[j / 2]) + std::to_string(j % 2);
-      text += a + "\t" + b + "\t" + std::to_string(target ? same : other) + "\t" + names[i / 2] +
-              "\t" + names[j / 2] + "\n";
+      const char a = names[i / 2];
+      const char b = names[j / 2];
+      text +=
+          fmt::format("{}{}\t{}{}\t{}\t{}\t{}\n", a, i % 2, b, j % 2, a == b ? same : other, a, b);
     }
   }
   return text;

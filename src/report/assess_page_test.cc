@@ -100,6 +100,7 @@ TEST(AssessPage, BytesThatAreNoUtf8DoNotBreakTheData) {
 
 std::vector<std::string> Ids(const std::vector<Plot>& plots) {
   std::vector<std::string> ids;
+  ids.reserve(plots.size());
   for (const Plot& plot : plots) ids.push_back(plot.id);
   return ids;
 }
