@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 
 #include "assess/verify.h"
@@ -68,6 +67,12 @@ Case Load(const std::string& name) {
   return c;
 }
 
+// The number that follows `tag` in a metric's name ("mindcf_p0.01_cm10_cf1").
+double NumberAfter(const std::string& metric, const std::string& tag, double otherwise) {
+  const std::size_t at = metric.find(tag);
+  return at == std::string::npos ? otherwise : std::stod(metric.substr(at + tag.size()));
+}
+
 // Our value for a golden metric; nothing where the metric is not a single number of ours.
 std::optional<double> Ours(const Case& c, const std::string& metric) {
   if (metric == "eer_argmin") return EerArgmin(c.data);
@@ -87,21 +92,16 @@ std::optional<double> Ours(const Case& c, const std::string& metric) {
   if (metric == "zebra_dece_bit") return MeasureZebra(c.data).d_ece_bits;
   if (metric == "zebra_max_abs_log10_lr") return MeasureZebra(c.data).worst_case_log10;
   if (metric == "zebra_1_minus_min_cllr") return 1.0 - CllrMin(c.pav);
-  std::smatch m;
-  static const std::regex kDcf("(min|act)dcf_p([0-9.]+)(?:_cm([0-9.]+)_cf([0-9.]+))?");
-  if (std::regex_match(metric, m, kDcf)) {
-    const OperatingPoint point{std::stod(m[2]), m[3].matched ? std::stod(m[3]) : 1.0,
-                               m[4].matched ? std::stod(m[4]) : 1.0};
-    return m[1] == "min" ? MinDcf(c.pav, point) : ActDcf(c.data, point);
+  if (metric.rfind("mindcf_p", 0) == 0 || metric.rfind("actdcf_p", 0) == 0) {
+    const OperatingPoint point{NumberAfter(metric, "_p", 0.0), NumberAfter(metric, "_cm", 1.0),
+                               NumberAfter(metric, "_cf", 1.0)};
+    return metric[0] == 'm' ? MinDcf(c.pav, point) : ActDcf(c.data, point);
   }
-  static const std::regex kDsys("dsys_omega([0-9.]+)(?:_bins([0-9]+))?");
-  if (std::regex_match(metric, m, kDsys)) {
-    return MeasureLinkability(c.data, {std::stod(m[1]), m[2].matched ? std::stoi(m[2]) : 0}).d_sys;
+  const int bins = static_cast<int>(NumberAfter(metric, "_bins", 0.0));
+  if (metric.rfind("dsys_omega", 0) == 0) {
+    return MeasureLinkability(c.data, {NumberAfter(metric, "_omega", 0.0), bins}).d_sys;
   }
-  static const std::regex kMaximal("maximal_linkability_bins([0-9]+)");
-  if (std::regex_match(metric, m, kMaximal)) {
-    return MaximalLinkability(c.data, std::stoi(m[1]));
-  }
+  if (metric.rfind("maximal_linkability_bins", 0) == 0) return MaximalLinkability(c.data, bins);
   return std::nullopt;
 }
 

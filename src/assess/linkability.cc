@@ -11,6 +11,7 @@
 namespace sotto {
 namespace {
 
+constexpr int kMostBins = 1000000;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Histogram {
@@ -67,13 +68,17 @@ double RectangleSum(const ScoreLevels& data, const Histogram& histogram, double 
 
 }  // namespace
 
+void LinkabilityOptions::Validate() const {
+  if (!(omega > 0.0 && std::isfinite(omega))) {
+    throw Error(fmt::format("omega {} must be positive and finite", omega));
+  }
+  if (bins < 0 || bins > kMostBins) {
+    throw Error(fmt::format("{} bins: 0 (automatic) to {} are allowed", bins, kMostBins));
+  }
+}
+
 Linkability MeasureLinkability(const ScoreLevels& data, const LinkabilityOptions& options) {
-  if (!(options.omega > 0.0 && std::isfinite(options.omega))) {
-    throw Error(fmt::format("omega {} must be positive and finite", options.omega));
-  }
-  if (options.bins < 0 || options.bins > 1000000) {
-    throw Error(fmt::format("{} bins: 0 (automatic) to 1000000 are allowed", options.bins));
-  }
+  options.Validate();
   Linkability result;
   result.bins = options.bins > 0 ? options.bins
                                  : static_cast<int>(std::min(std::floor(data.n_tar / 10.0), 100.0));
@@ -104,7 +109,9 @@ Linkability MeasureLinkability(const ScoreLevels& data, const LinkabilityOptions
 }
 
 double MaximalLinkability(const ScoreLevels& data, int bins) {
-  if (bins < 1 || bins > 1000000) throw Error(fmt::format("{} bins: 1 to 1000000", bins));
+  if (bins < 1 || bins > kMostBins) {
+    throw Error(fmt::format("{} bins: 1 to {} are allowed", bins, kMostBins));
+  }
   const Histogram histogram = Count(data, bins);
   if (!HasWidth(histogram)) return kNan;
   double sum = 0.0;

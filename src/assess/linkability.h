@@ -9,8 +9,9 @@
 namespace sotto {
 
 struct LinkabilityOptions {
-  double omega = 1.0;  // ratio of the priors, mated over non-mated
-  int bins = 0;        // 0: the published rule, int(n_mated / 10) but at most 100
+  double omega = 1.0;     // ratio of the priors, mated over non-mated
+  int bins = 0;           // 0: the published rule, int(n_mated / 10) but at most 100
+  void Validate() const;  // throws Error
 };
 
 // D(s) = 2·ω·LR/(1 + ω·LR) − 1 where ω·LR > 1, else 0, with LR the ratio of histogram densities

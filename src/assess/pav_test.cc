@@ -17,6 +17,12 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+std::vector<double> Draw(SeededRng& rng, std::size_t n, double mean, double deviation) {
+  std::vector<double> scores(n);
+  for (double& score : scores) score = mean + deviation * rng.Gaussian();
+  return scores;
+}
+
 // Few distinct scores, so that ties are many.
 ScoreLevels RandomTies(std::uint64_t seed, std::size_t n, std::size_t values) {
   SeededRng rng(seed);
@@ -162,10 +168,8 @@ TEST(Levels, NanAndEmptyClassesAreRefused) {
 
 TEST(LinearCalibration, MinimisesThePriorWeightedCost) {
   SeededRng rng(5);
-  std::vector<double> tar;
-  std::vector<double> non;
-  for (int i = 0; i < 300; ++i) tar.push_back(100.0 + 7.0 * rng.Gaussian());
-  for (int i = 0; i < 900; ++i) non.push_back(90.0 + 7.0 * rng.Gaussian());
+  std::vector<double> tar = Draw(rng, 300, 100.0, 7.0);
+  std::vector<double> non = Draw(rng, 900, 90.0, 7.0);
   const ScoreLevels data = MakeLevels(tar, non);
   for (const double prior : {0.001, 0.01, 0.5, 0.9}) {
     const LinearCalibration fit = FitLinearCalibration(data, prior);
@@ -191,10 +195,8 @@ TEST(LinearCalibration, MinimisesThePriorWeightedCost) {
 
 TEST(LinearCalibration, UndoesAnAffineMapOfTheScores) {
   SeededRng rng(6);
-  std::vector<double> tar;
-  std::vector<double> non;
-  for (int i = 0; i < 500; ++i) tar.push_back(1.0 + rng.Gaussian());
-  for (int i = 0; i < 500; ++i) non.push_back(-1.0 + rng.Gaussian());
+  std::vector<double> tar = Draw(rng, 500, 1.0, 1.0);
+  std::vector<double> non = Draw(rng, 500, -1.0, 1.0);
   const LinearCalibration plain = FitLinearCalibration(MakeLevels(tar, non));
   for (double& s : tar) s = 40.0 - 3.0 * s;
   for (double& s : non) s = 40.0 - 3.0 * s;

@@ -32,7 +32,9 @@ TEST_P(Published, ConditionsAreReproducedToThePrintedDigit) {
   const auto root = testing::SharedFolder() / folder;
   const json published = json::parse(ReadTextFile(root / "published.json"));
   ASSERT_EQ(published.size(), 6U);
-  for (const auto& [condition, figures] : published.items()) {
+  for (const auto& item : published.items()) {
+    const std::string& condition = item.key();
+    const json& figures = item.value();
     const std::string key =
         condition.find("trials_f") != std::string::npos ? "trials_f" : "trials_m";
     const Trials trials = ReadKaldiTrials(root / "scores" / condition, root / key / "trials");

@@ -18,6 +18,12 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+std::vector<double> Draw(SeededRng& rng, std::size_t n, double mean, double deviation) {
+  std::vector<double> scores(n);
+  for (double& score : scores) score = mean + deviation * rng.Gaussian();
+  return scores;
+}
+
 double Phi(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2.0; }
 
 // x with Phi(x) = p, by bisection.
@@ -251,10 +257,8 @@ TEST(Zebra, PerfectSeparationDisclosesOneOverLn4AndEqualScoresNothing) {
 
 TEST(EceProfile, OfActualScoresEqualsItsDefinition) {
   SeededRng rng(8);
-  std::vector<double> tar;
-  std::vector<double> non;
-  for (int i = 0; i < 400; ++i) tar.push_back(3.0 + 20.0 * rng.Gaussian());
-  for (int i = 0; i < 700; ++i) non.push_back(-3.0 + 20.0 * rng.Gaussian());
+  std::vector<double> tar = Draw(rng, 400, 3.0, 20.0);
+  std::vector<double> non = Draw(rng, 700, -3.0, 20.0);
   const ScoreLevels data = MakeLevels(tar, non);
   const EceProfile profile = MakeEceProfile(data, FitPav(data));
   for (std::size_t i = 0; i < profile.prior_log_odds.size(); i += 10) {

@@ -161,6 +161,7 @@ struct Prepared {
 
 std::vector<double> ValuesOf(const std::vector<Figure>& figures) {
   std::vector<double> values;
+  values.reserve(figures.size());
   for (const Figure& figure : figures) values.push_back(figure.value);
   return values;
 }
@@ -245,6 +246,10 @@ std::string Bootstrap(const Prepared& p, std::vector<Figure>& figures) {
 
 void VerifyOptions::Validate() const {
   for (const OperatingPoint& point : Points()) point.Validate();
+  linkability.Validate();
+  for (const std::size_t k : top_k) {
+    if (k == 0) throw Error("top-k needs k of at least 1");
+  }
   if (resamples < 0 || resamples > 10000000) {
     throw Error(fmt::format("{} resamples: 0 to 10000000 are allowed", resamples));
   }

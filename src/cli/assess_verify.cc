@@ -209,7 +209,11 @@ void Run(VerifyFlags& flags) {
     auto& priors = flags.options.priors;
     if (std::find(priors.begin(), priors.end(), prior) == priors.end()) priors.push_back(prior);
   }
-  flags.options.Validate();
+  try {
+    flags.options.Validate();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());  // a flag's value is usage, not input
+  }
   const Trials trials = ReadTrials(flags);
   const ScoreLevels data = MakeLevels(trials);
   flags.options.resamples = flags.bootstrap >= 0                         ? flags.bootstrap

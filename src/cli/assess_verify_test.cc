@@ -161,7 +161,7 @@ TEST_F(AssessVerify, BadUsageExitsWith2AndBadInputWith1) {
   EXPECT_EQ(Sotto("assess verify").code, 2);
   EXPECT_EQ(Sotto("assess verify --scores " + tsv).code, 2);
   EXPECT_EQ(Sotto("assess verify --prior x " + tsv).code, 2);
-  EXPECT_EQ(Sotto("assess verify --prior 2 " + tsv).code, 1);
+  EXPECT_EQ(Sotto("assess verify --prior 2 " + tsv).code, 2);
   EXPECT_EQ(Sotto("assess verify no_such_file.tsv").code, 1);
   const Outcome help = Sotto("assess verify --help");
   EXPECT_EQ(help.code, 0);
