@@ -104,6 +104,7 @@ ordered_json ToJson(const FairnessResult& result) {
 }
 
 void Run(const FairnessFlags& flags) {
+  CheckFlags(flags.output, [&] { flags.options.Validate(); });
   TrialTsvOptions read;
   read.allow_missing = flags.allow_missing;
   const std::string& name = flags.group_column;

@@ -206,7 +206,10 @@ TEST(AssessForms, BadUsageExitsWith2AndBadInputWith1) {
   EXPECT_EQ(Assess("tandem --asv " + bad + " --cm " + bad).code, 1);
   EXPECT_EQ(Assess("wer " + bad).code, 2);
   EXPECT_EQ(Assess("wer /no/such/file /no/such/file").code, 1);
-  EXPECT_EQ(Assess("wer " + bad + " " + bad + " --normalise french").code, 1);
+  EXPECT_EQ(Assess("wer " + bad + " " + bad + " --normalise french").code, 2);
+  EXPECT_EQ(Assess("fairness " + bad + " --alpha 2").code, 2);
+  EXPECT_EQ(Assess("legal " + bad + " -N 1").code, 2);
+  EXPECT_EQ(Assess("tandem --prior-spoof 2 --sasv " + bad).code, 2);
   EXPECT_EQ(Assess("fairness " + bad).code, 1);
   EXPECT_EQ(Assess("legal").code, 2);
   EXPECT_EQ(Assess("similarity --oo " + bad + " --op " + bad + " --pp " + bad).code, 1);

@@ -53,6 +53,7 @@ Trials ReadTrials(const LegalFlags& flags) {
 }
 
 void Run(const LegalFlags& flags) {
+  CheckFlags(flags.output, [&] { flags.options.Validate(); });
   const Trials trials = ReadTrials(flags);
   const LegalResult result = LegalMeter(trials).Measure(flags.options);
   const Panel panel = LegalPanel(result, flags.output.intervals);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
@@ -26,6 +27,15 @@ void AddOutputFlags(CLI::App& verb, OutputFlags& flags) {
       ->capture_default_str();
   AddReportFlag(verb, flags.report);
   verb.add_flag("--json", flags.json, "print everything as JSON");
+}
+
+void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
+  try {
+    flags.intervals.Validate();
+    check();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
 }
 
 void WriteReport(const std::string& path, const AssessPage& page) {

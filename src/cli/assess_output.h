@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct OutputFlags {
 void AddOutputFlags(CLI::App& verb, OutputFlags& flags);
 // --report alone, for verbs with interval flags of their own.
 void AddReportFlag(CLI::App& verb, std::string& report);
+
+// Runs checks of flag values: what they refuse is bad usage, not bad input.
+void CheckFlags(const OutputFlags& flags, const std::function<void()>& check);
 
 // Writes the page; a path that cannot be written is an Error.
 void WriteReport(const std::string& path, const AssessPage& page);

@@ -66,6 +66,7 @@ ordered_json ToJson(const SimilarityResult& result) {
 }
 
 void Run(const SimilarityFlags& flags) {
+  CheckFlags(flags.output, [] {});
   const auto read = [](const std::string& path) {
     return ParseSegmentComparisons(ReadTextFile(path), path);
   };

@@ -91,6 +91,13 @@ void Run(const TandemFlags& flags) {
   if (pair == !flags.sasv.empty()) {
     throw CLI::ValidationError("give either --asv and --cm, or --sasv");
   }
+  TandemOptions options;
+  const double bona = 1.0 - flags.prior_spoof;
+  options.costs = {bona * flags.prior, bona * (1.0 - flags.prior),
+                   flags.prior_spoof,  flags.cmiss,
+                   flags.cfa,          flags.cfa_spoof};
+  if (flags.same_costs) options.adcf_costs = options.costs;
+  CheckFlags(flags.output, [&] { options.costs.Validate(); });
   TandemScores scores;
   if (pair) {
     ReadAsvScores(ReadTextFile(flags.asv), flags.asv, scores);
@@ -98,12 +105,6 @@ void Run(const TandemFlags& flags) {
   } else {
     scores = ReadSasvScores(ReadTextFile(flags.sasv), flags.sasv);
   }
-  TandemOptions options;
-  const double bona = 1.0 - flags.prior_spoof;
-  options.costs = {bona * flags.prior, bona * (1.0 - flags.prior),
-                   flags.prior_spoof,  flags.cmiss,
-                   flags.cfa,          flags.cfa_spoof};
-  if (flags.same_costs) options.adcf_costs = options.costs;
   const TandemResult result = MeasureTandem(scores, options);
   const Panel panel = TandemPanel(scores, result, options, flags.output.intervals);
   std::vector<std::string> notes;

@@ -79,7 +79,8 @@ ordered_json ToJson(const WerResult& result, const WerFlags& flags) {
 }
 
 void Run(const WerFlags& flags) {
-  const TextNormaliser normaliser = ParseTextNormaliser(flags.normaliser);
+  TextNormaliser normaliser = TextNormaliser::kNone;
+  CheckFlags(flags.output, [&] { normaliser = ParseTextNormaliser(flags.normaliser); });
   const WerResult result = ComputeWer(ParseTranscripts(ReadTextFile(flags.ref), flags.ref),
                                       ParseTranscripts(ReadTextFile(flags.hyp), flags.hyp),
                                       {normaliser, flags.allow_missing});
