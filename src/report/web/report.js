@@ -335,17 +335,17 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
-  function draw(plot) {
+  function draw(plot, forced) {
     const figure = document.getElementById(plot.id);
     const canvas = figure.querySelector(".canvas");
-    const width = Math.max(260, Math.floor(canvas.clientWidth));
+    const width = forced || Math.max(260, Math.floor(canvas.clientWidth));
     if (canvas.dataset.width === String(width)) return;
     canvas.dataset.width = width;
     canvas.replaceChildren(plot.matrices.length ? drawMatrices(plot, width) : drawXy(plot, width));
   }
 
   const data = JSON.parse(document.getElementById("sotto-data").textContent);
-  const drawAll = () => data.plots.forEach(draw);
+  const drawAll = () => data.plots.forEach(plot => draw(plot));
   data.plots.forEach(plot => {
     const figure = document.getElementById(plot.id);
     figure.querySelector(".save-svg").addEventListener("click", () =>
@@ -356,5 +356,9 @@
   });
   drawAll();
   window.addEventListener("resize", drawAll);
+  // Two columns on A4: drawn anew, so that the text keeps its size.
+  window.addEventListener("beforeprint", () =>
+    data.plots.forEach(plot => draw(plot, plot.matrices.length ? 700 : 340)));
+  window.addEventListener("afterprint", drawAll);
   document.documentElement.dataset.drawn = data.plots.length;
 })();
