@@ -45,9 +45,27 @@ Trials MakeTrials(std::size_t n, double step) {
   return trials;
 }
 
-// Everything `sotto assess verify --json` computes from scores and labels, bootstrap apart.
-void VerifyAgainstSort(benchmark::State& state, double step) {
-  const Trials trials = MakeTrials(10'000'000, step);
+// 1000 speakers with 10 recordings each, every speaker enrolled against every recording.
+void AddIds(Trials& trials) {
+  constexpr std::uint32_t kSpeakers = 1000;
+  constexpr std::uint32_t kRecordings = 10 * kSpeakers;
+  for (std::uint32_t i = 0; i < kRecordings; ++i)
+    trials.test.names.push_back(fmt::format("u{}", i));
+  for (std::uint32_t i = 0; i < kSpeakers; ++i) {
+    trials.enrol_spk.names.push_back(fmt::format("s{}", i));
+  }
+  trials.test_spk.names = trials.enrol_spk.names;
+  for (std::uint32_t i = 0; i < trials.size(); ++i) {
+    trials.test.index.push_back(i % kRecordings);
+    trials.test_spk.index.push_back(i % kRecordings / 10);
+    trials.enrol_spk.index.push_back(i / kRecordings % kSpeakers);
+  }
+}
+
+// Everything `sotto assess verify --json` computes, bootstrap apart.
+void VerifyAgainstSort(benchmark::State& state, double step, bool ids) {
+  Trials trials = MakeTrials(10'000'000, step);
+  if (ids) AddIds(trials);
   double sort_seconds = 0.0;
   double verify_seconds = 0.0;
   for (auto _ : state) {
@@ -68,6 +86,7 @@ void VerifyAgainstSort(benchmark::State& state, double step) {
     benchmark::DoNotOptimize(RocPoints(data, 1000).data());
     benchmark::DoNotOptimize(MeasureLinkability(data).d.data());
     benchmark::DoNotOptimize(MaximalLinkability(data, 100));
+    if (ids) benchmark::DoNotOptimize(MeasureZoo(trials, WithLaplace(pav)).data());
     verify_seconds += Seconds() - start;
   }
   const auto n = static_cast<double>(state.iterations());
@@ -76,10 +95,14 @@ void VerifyAgainstSort(benchmark::State& state, double step) {
   state.counters["verify_over_sort"] = verify_seconds / sort_seconds;  // at most 3
   state.counters["peak_rss_gb"] = PeakRssGb();                         // below 1
 }
-BENCHMARK_CAPTURE(VerifyAgainstSort, distinct_scores, 0.0)
+BENCHMARK_CAPTURE(VerifyAgainstSort, distinct_scores, 0.0, false)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(3);
-BENCHMARK_CAPTURE(VerifyAgainstSort, four_digits, 1e-4)
+BENCHMARK_CAPTURE(VerifyAgainstSort, four_digits, 1e-4, false)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3);
+
+BENCHMARK_CAPTURE(VerifyAgainstSort, distinct_scores_with_ids, 0.0, true)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(3);
 

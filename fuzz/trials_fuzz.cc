@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Verify(trials, levels, options, &levels);
     MakeEceProfile(levels, FitPav(levels));
     RocPoints(levels, 10);
-    if (trials.HasSpeakers()) MeasureZoo(trials);
+    if (trials.HasSpeakers()) MeasureZoo(trials, FitPav(levels, sotto::PavRule::kLaplace));
   } catch (const sotto::Error&) {
     // Refusing is allowed; crashing, looping and undefined behaviour are not.
   }

@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "assess/pav.h"
 #include "base/error.h"
 
 namespace sotto {
@@ -42,24 +41,40 @@ ByRecording Group(const Trials& trials) {
   return group;
 }
 
-// Expected share of targets among the k highest scores when ties are broken at random.
-double PrecisionAt(std::span<Comparison> comparisons, std::size_t k) {
-  if (comparisons.size() < k) return kNan;
-  const auto kth = comparisons.begin() + static_cast<std::ptrdiff_t>(k - 1);
-  std::nth_element(comparisons.begin(), kth, comparisons.end(),
-                   [](const Comparison& x, const Comparison& y) { return x.score > y.score; });
-  const double border = kth->score;
+// For each k the expected share of targets among the k highest scores when ties are broken at
+// random; NaN where there are fewer comparisons than k.
+std::vector<double> PrecisionsAt(std::span<Comparison> comparisons,
+                                 std::span<const std::size_t> k) {
+  std::vector<double> precisions(k.size(), kNan);
+  std::size_t most = 0;
+  for (const std::size_t one : k) most = one <= comparisons.size() ? std::max(most, one) : most;
+  if (most == 0) return precisions;
+  // Only the highest scores and what ties with the last of them need sorting.
+  const auto higher = [](const Comparison& x, const Comparison& y) { return x.score > y.score; };
+  const auto border = comparisons.begin() + static_cast<std::ptrdiff_t>(most - 1);
+  std::nth_element(comparisons.begin(), border, comparisons.end(), higher);
+  const auto end =
+      std::partition(border + 1, comparisons.end(),
+                     [score = border->score](const Comparison& c) { return c.score == score; });
+  std::sort(comparisons.begin(), end, higher);
   double above = 0.0;
   double targets_above = 0.0;
-  double tied = 0.0;
-  double targets_tied = 0.0;
-  for (const Comparison& c : comparisons) {
-    if (c.score < border) continue;
-    (c.score > border ? above : tied) += 1.0;
-    if (c.target) (c.score > border ? targets_above : targets_tied) += 1.0;
+  for (auto c = comparisons.begin(); c != end;) {
+    double tied = 0.0;
+    double targets = 0.0;
+    for (const double score = c->score; c != end && c->score == score; ++c) {
+      tied += 1.0;
+      targets += c->target ? 1.0 : 0.0;
+    }
+    for (std::size_t j = 0; j < k.size(); ++j) {
+      const auto taken = static_cast<double>(k[j]);
+      if (taken <= above || taken > above + tied) continue;
+      precisions[j] = (targets_above + targets * (taken - above) / tied) / taken;
+    }
+    above += tied;
+    targets_above += targets;
   }
-  const auto taken = static_cast<double>(k);
-  return (targets_above + targets_tied * (taken - above) / tied) / taken;
+  return precisions;
 }
 
 // Rank of the best target; NaN without targets.
@@ -129,7 +144,7 @@ Identification MeasureIdentification(const Trials& trials, std::span<const std::
     query.rank = RankOf(mine);
     if (std::isnan(query.rank)) continue;
     query.some_trial = group.some_trial[t];
-    for (const std::size_t one : k) query.precision.push_back(PrecisionAt(mine, one));
+    query.precision = PrecisionsAt(mine, k);
     result.queries.push_back(std::move(query));
   }
   std::vector<double> ranks;
@@ -153,10 +168,9 @@ Identification MeasureIdentification(const Trials& trials, std::span<const std::
   return result;
 }
 
-std::vector<ZooSpeaker> MeasureZoo(const Trials& trials) {
+std::vector<ZooSpeaker> MeasureZoo(const Trials& trials, const Pav& laplace) {
   if (!trials.HasSpeakers()) throw Error("the zoo needs the columns 'enrol_spk' and 'test_spk'");
-  const auto llrs =
-      PavLlrs(std::span(trials.scores), std::span(trials.is_target), PavRule::kLaplace);
+  const std::vector<double> llrs = PavLlrs(laplace, trials.scores);
   std::vector<ZooSpeaker> zoo(trials.enrol_spk.names.size());
   for (std::size_t i = 0; i < zoo.size(); ++i) zoo[i].name = trials.enrol_spk.names[i];
   for (std::size_t i = 0; i < trials.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "assess/pav.h"
 #include "assess/trials.h"
 
 namespace sotto {
@@ -50,6 +51,7 @@ struct ZooSpeaker {
 };
 
 // By the enrolment's speaker, most exposed first (largest mean target LLR); needs speakers.
-std::vector<ZooSpeaker> MeasureZoo(const Trials& trials);
+// `laplace` is the trials' PAV with Laplace's rule.
+std::vector<ZooSpeaker> MeasureZoo(const Trials& trials, const Pav& laplace);
 
 }  // namespace sotto

@@ -67,26 +67,43 @@ Pav WithLaplace(const Pav& plain) {
 }
 
 std::vector<double> PavLlrs(const Pav& pav, std::span<const double> scores) {
+  const auto& blocks = pav.blocks;
+  std::vector<double> highs;
+  highs.reserve(blocks.size());
+  for (const PavBlock& block : blocks) highs.push_back(block.high);
+  // Number of blocks that end below the score. Without branches on the data: scores come in no
+  // order, and a mispredicted branch per step would cost most of the time.
+  const auto blocks_below = [&highs](double score) {
+    std::size_t base = 0;
+    for (std::size_t n = highs.size(); n > 1;) {
+      const std::size_t half = n / 2;
+      base += highs[base + half - 1] < score ? half : 0;
+      n -= half;
+    }
+    return base + (highs[base] < score ? 1 : 0);
+  };
   std::vector<double> llrs;
   llrs.reserve(scores.size());
-  const auto& blocks = pav.blocks;
   for (const double score : scores) {
-    const auto block = std::lower_bound(blocks.begin(), blocks.end(), score,
-                                        [](const PavBlock& b, double s) { return b.high < s; });
-    if (block == blocks.end()) {
+    const std::size_t below = blocks_below(score);
+    if (below == blocks.size()) {
       llrs.push_back(blocks.back().llr);
-    } else if (score >= block->low || block == blocks.begin()) {
-      llrs.push_back(block->llr);
+      continue;
+    }
+    const PavBlock& block = blocks[below];
+    if (below == 0 || score >= block.low) {
+      llrs.push_back(block.llr);
+      continue;
+    }
+    const PavBlock& before = blocks[below - 1];
+    const double share = (score - before.high) / (block.low - before.high);
+    const double rise = block.llr - before.llr;
+    if (std::isfinite(rise) && !std::isnan(share)) {
+      llrs.push_back(before.llr + share * rise);
+    } else if (std::isinf(before.llr) && std::isinf(block.llr)) {
+      llrs.push_back(0.0);
     } else {
-      const PavBlock& before = *(block - 1);
-      const double share = (score - before.high) / (block->low - before.high);
-      const double rise = block->llr - before.llr;
-      // Next to an infinite LLR there is nothing to interpolate: stay with the finite side.
-      if (std::isinf(rise) || std::isnan(share)) {
-        llrs.push_back(std::isinf(block->llr) ? before.llr : block->llr);
-      } else {
-        llrs.push_back(before.llr + share * rise);
-      }
+      llrs.push_back(std::isinf(block.llr) ? before.llr : block.llr);
     }
   }
   return llrs;

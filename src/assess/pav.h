@@ -43,8 +43,9 @@ Pav FitPav(const ScoreLevels& data, PavRule rule = PavRule::kPlain);
 Pav WithLaplace(const Pav& plain);
 
 // The LLR of each score under a fit: constant inside blocks, linear in the LLR between the highest
-// score of a block and the lowest of the next, constant beyond the ends. For scores the fit was
-// made from this is their block's LLR.
+// score of a block and the lowest of the next (beside an infinite LLR that of the other block, 0
+// between two), constant beyond the ends. For scores the fit was made from this is their block's
+// LLR.
 std::vector<double> PavLlrs(const Pav& pav, std::span<const double> scores);
 
 // The same for the scores themselves (oracle calibration), in the order given.

@@ -133,6 +133,15 @@ TEST(Pav, AppliedToNewScoresIsConstantInBlocksAndLinearBetween) {
   for (std::size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(llrs[i], expected[i], 1e-12) << i;
 }
 
+TEST(Pav, AppliedBesideInfiniteLlrsStaysFinite) {
+  const Pav separated = FitPav(MakeLevels(std::vector<double>{2.0}, std::vector<double>{0.0}));
+  EXPECT_EQ(PavLlrs(separated, std::vector<double>{1.0}).front(), 0.0);
+  const Pav overlapping =
+      FitPav(MakeLevels(std::vector<double>{1.0, 3.0}, std::vector<double>{1.0, -1.0}));
+  const auto llrs = PavLlrs(overlapping, std::vector<double>{0.0, 2.0, -5.0, 5.0});
+  EXPECT_EQ(llrs, (std::vector<double>{0.0, 0.0, -kInf, kInf}));
+}
+
 TEST(Pav, OneValueForAllScoresIsNoEvidence) {
   const std::vector<double> tar(5, 1.5);
   const std::vector<double> non(7, 1.5);

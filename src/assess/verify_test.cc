@@ -224,7 +224,7 @@ TEST(Zoo, MeansAreThoseOfTheClaimedSpeakersTrials) {
       "target\t4\ta\ta\ntarget\t2\ta\ta\nnontarget\t1\ta\tb\nnontarget\t0\tb\ta\n"
       "target\t1\tb\tb\n",
       "f");
-  const auto zoo = MeasureZoo(trials);
+  const auto zoo = MeasureZoo(trials, FitPav(MakeLevels(trials), PavRule::kLaplace));
   ASSERT_EQ(zoo.size(), 2U);
   EXPECT_EQ(zoo[0].name, "a");  // most exposed first
   EXPECT_EQ(zoo[0].mean_tar, 3.0);

@@ -188,7 +188,7 @@ ordered_json ToJson(const Trials& trials, const ScoreLevels& data, const VerifyR
                          {"non_mated", linkability.non_mated}};
   json["det"] = JsonDet(data);
   json["pav"] = JsonPav(pav);
-  if (trials.HasSpeakers()) json["zoo"] = JsonZoo(MeasureZoo(trials));
+  if (trials.HasSpeakers()) json["zoo"] = JsonZoo(MeasureZoo(trials, WithLaplace(pav)));
   return json;
 }
 
