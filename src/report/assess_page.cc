@@ -205,7 +205,9 @@ std::string RenderAssessPage(const AssessPage& page) {
   Json data = {{"plots", Json::array()}};
   for (const Plot& plot : page.plots) data["plots"].push_back(PlotJson(plot));
   html += "<script type=\"application/json\" id=\"sotto-data\">" + ScriptSafe(data) + "</script>\n";
-  html += "<script>\n";
+  html += "<script>\n/*\n";
+  html += kEmbeddedD3Licence;
+  html += "*/\n";
   html += kEmbeddedD3;
   html += "</script>\n<script>\n";
   html += kEmbeddedReportJs;
