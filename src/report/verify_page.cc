@@ -47,7 +47,7 @@ AssessPage VerifyPage(const Trials& trials, const ScoreLevels& data, const Verif
       DetPlot(RocPoints(data, kDetPoints)), CalibrationPlot(data),
       LinkabilityPlot(MeasureLinkability(data, options.linkability))};
   if (trials.HasSpeakers()) {
-    const std::vector<ZooSpeaker> zoo = MeasureZoo(trials);
+    const std::vector<ZooSpeaker> zoo = MeasureZoo(trials, WithLaplace(pav));
     page.plots.push_back(ZooPlot(zoo));
     page.tables.push_back(ExposedSpeakers(zoo));
   }
