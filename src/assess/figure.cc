@@ -8,6 +8,12 @@ std::string_view DirectionText(Direction direction) {
       return "higher is more private";
     case Direction::kLowerIsMorePrivate:
       return "lower is more private";
+    case Direction::kHigherIsFairer:
+      return "higher is fairer";
+    case Direction::kLowerIsFairer:
+      return "lower is fairer";
+    case Direction::kLowerIsBetter:
+      return "lower is better";
     case Direction::kNeither:
       break;
   }

@@ -10,7 +10,14 @@
 
 namespace sotto {
 
-enum class Direction { kHigherIsMorePrivate, kLowerIsMorePrivate, kNeither };
+enum class Direction {
+  kHigherIsMorePrivate,
+  kLowerIsMorePrivate,
+  kHigherIsFairer,
+  kLowerIsFairer,
+  kLowerIsBetter,  // error rates of our own side: recognisers, countermeasures
+  kNeither,
+};
 
 std::string_view DirectionText(Direction direction);  // "higher is more private", …
 

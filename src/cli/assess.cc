@@ -18,6 +18,11 @@ void AddAssess(CLI::App& app) {
                              "  sotto assess verify --scores plda.txt --key trials --json");
   assess->require_subcommand(1);
   AddAssessVerify(*assess);
+  AddAssessSimilarity(*assess);
+  AddAssessTandem(*assess);
+  AddAssessFairness(*assess);
+  AddAssessLegal(*assess);
+  AddAssessWer(*assess);
 }
 
 nlohmann::ordered_json JsonNumber(double value) {

@@ -12,6 +12,11 @@
 namespace sotto::cli {
 
 void AddAssessVerify(CLI::App& assess);
+void AddAssessSimilarity(CLI::App& assess);
+void AddAssessTandem(CLI::App& assess);
+void AddAssessFairness(CLI::App& assess);
+void AddAssessLegal(CLI::App& assess);
+void AddAssessWer(CLI::App& assess);
 
 // JSON has no infinities and no NaN: "inf" and "-inf" as text, null for NaN.
 nlohmann::ordered_json JsonNumber(double value);

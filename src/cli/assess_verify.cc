@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
+#include "cli/assess_output.h"
 #include "cli/verbs.h"
+#include "report/verify_page.h"
 
 namespace sotto::cli {
 namespace {
@@ -24,6 +26,7 @@ struct VerifyFlags {
   std::vector<std::string> utt2spk;
   std::vector<std::string> calibrate_on;
   std::string attacker;
+  std::string report;
   bool allow_missing = false;
   bool json = false;
   int bootstrap = -1;  // automatic
@@ -222,6 +225,11 @@ void Run(VerifyFlags& flags) {
   }
   VerifyResult result = Verify(trials, data, flags.options, other_run.get());
   for (Figure& figure : result.figures) figure.attacker = flags.attacker;
+  if (!flags.report.empty()) {
+    std::string source = flags.scores.empty() ? flags.inputs[0] : flags.scores + ", " + flags.key;
+    if (!flags.attacker.empty()) source += ", attacker: " + flags.attacker;
+    WriteReport(flags.report, VerifyPage(trials, data, result, flags.options, source));
+  }
   if (flags.json) {
     ordered_json json = ToJson(trials, data, result, flags.options);
     if (!flags.attacker.empty()) json["attacker"] = flags.attacker;
@@ -285,6 +293,7 @@ void AddAssessVerify(CLI::App& assess) {
       ->capture_default_str();
   verb->add_option("--attacker", flags->attacker,
                    "who made the scores (ignorant, lazy-informed, …), printed with the figures");
+  AddReportFlag(*verb, flags->report);
   verb->add_flag("--json", flags->json, "print everything as JSON");
   verb->callback([flags] { Run(*flags); });
 }
