@@ -23,6 +23,7 @@ struct Flags {
   int channels = 1;
   std::string format = "s16";
   TargetFlags target;
+  MethodFlags method;
 };
 
 // One sample in the byte order of the machine's PCM (little endian).
@@ -72,13 +73,18 @@ class Streamer {
     const Key key = flags.target.seed             ? Key::FromExperimentSeed(*flags.target.seed)
                     : flags.target.key_file.empty() ? Key::FromSystem()
                                                     : Key::FromFile(flags.target.key_file);
-    const McAdamsMethod method(
-        Range::Parse(flags.target.alpha, "alpha"),
-        TargetDraws(key, Strategy::kConst, "mcadams", flags.target.context));
+    VoiceOptions options;
+    flags.method.Set(options);
+    options.block_s = kStreamBlockS;
+    const auto method = MakeVoiceMethod(
+        options, TargetDraws(key, Strategy::kConst, options.method, flags.target.context));
+    if (method->NeedsFit()) {
+      throw Error("a stream has nothing to fit the method to beforehand: give --profile (sotto fit)");
+    }
     const double limit =
         flags.format == "f32" ? std::numeric_limits<double>::infinity() : 1.0;
     for (std::size_t c = 0; c < channels_; ++c) {
-      transformers_.push_back(method.MakeTransformer(flags.rate_hz, limit, "stream", "stream"));
+      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, "stream", "stream"));
     }
     outputs_.resize(channels_);
     fmt::print(stderr, "note: latency {:.1f} ms; one target for the whole stream\n",
@@ -152,6 +158,7 @@ void AddStream(CLI::App& app) {
   verb->add_option("--channels", flags->channels, "Interleaved channels")->check(CLI::Range(1, 64));
   verb->add_option("--format", flags->format, "16-bit integers or 32-bit floats")
       ->check(CLI::IsMember({"s16", "f32"}));
+  flags->method.Add(*verb);
   flags->target.Add(*verb);
   verb->callback([flags] { Streamer(*flags).Run(); });
 }

@@ -14,11 +14,9 @@
 
 namespace sotto {
 
-struct AnonymiseOptions {
+struct AnonymiseOptions : VoiceOptions {
   std::filesystem::path in;
   std::filesystem::path out;
-  std::string method = "mcadams";
-  Range alpha;
   Strategy strategy = Strategy::kPerm;
   std::string context;  // separates releases that share a key
 
@@ -49,7 +47,7 @@ struct AnonymiseReport {
   std::vector<Failure> failures;
   double audio_seconds = 0.0;  // protected in this run
   double wall_seconds = 0.0;
-  bool complete = false;  // the output is a whole corpus (or file)
+  bool complete = false;           // the output is a whole corpus (or file)
   std::vector<std::string> notes;  // what the user should know: warnings, files left out
 };
 
