@@ -29,14 +29,10 @@ void MakeLifter(double f0_hz, int rate_hz, double q1, std::size_t fft_size,
   }
 }
 
-// The power of a pulse a period (or of noise) of variance 1 through the envelope.
-double PowerThrough(std::span<const float> envelope, double f0_bins, bool voiced) {
+// The power of one pulse a period, its energy the period, through the envelope: without the offset.
+double PowerThrough(std::span<const float> envelope, double f0_bins) {
   const auto last = static_cast<double>(envelope.size() - 1);
   double sum = 0.0;
-  if (!voiced) {
-    for (std::size_t k = 1; k + 1 < envelope.size(); ++k) sum += envelope[k];
-    return (sum + 0.5 * envelope.back()) / last;
-  }
   for (double at = f0_bins; at < last; at += f0_bins) {
     const auto k = static_cast<std::size_t>(at);
     sum += envelope[k] + (at - static_cast<double>(k)) * (envelope[k + 1] - envelope[k]);
@@ -68,7 +64,9 @@ void EnvelopeAnalyser::Analyse(std::span<const float> x, std::ptrdiff_t centre, 
   for (std::size_t k = 0; k < re_.size(); ++k) {
     envelope[k] = scale * (re_[k] * re_[k] + im_[k] * im_[k]);
   }
-  const double power = PowerThrough(envelope, f0_bins, false);
+  double power = 0.0;
+  for (std::size_t k = 1; k + 1 < envelope.size(); ++k) power += envelope[k];
+  power /= static_cast<double>(envelope.size() - 1);
   FillBelowF0(envelope, f0_bins, scratch_);
   smoother_.Smooth(envelope, 2.0 / 3.0 * f0_bins);
   LogInto(envelope, kPowerFloor, envelope);
@@ -77,8 +75,9 @@ void EnvelopeAnalyser::Analyse(std::span<const float> x, std::ptrdiff_t centre, 
   for (std::size_t k = 0; k < envelope.size(); ++k) envelope[k] *= lifter_[k];
   fft_.Even(envelope);
   ExpInto(envelope, envelope);
-  // Sharpened peaks are up to 2 dB too strong in all: give the frame its power back.
-  const double through = PowerThrough(envelope, f0_bins, f0 == f0_hz);
+  if (f0 != f0_hz) return;
+  // Sharpened peaks make a voiced frame up to 2 dB too strong: give it its power back.
+  const double through = PowerThrough(envelope, f0_bins);
   if (power <= kPowerFloor || through <= 0.0) return;
   const auto gain = static_cast<float>(std::clamp(power / through, 0.25, 4.0));
   for (float& v : envelope) v *= gain;
