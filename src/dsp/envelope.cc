@@ -1,5 +1,6 @@
 #include "dsp/envelope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -28,6 +29,17 @@ void MakeLifter(double f0_hz, int rate_hz, double q1, std::size_t fft_size,
   }
 }
 
+// The power of one pulse a period, its energy the period, through the envelope: without the offset.
+double PowerThrough(std::span<const float> envelope, double f0_bins) {
+  const auto last = static_cast<double>(envelope.size() - 1);
+  double sum = 0.0;
+  for (double at = f0_bins; at < last; at += f0_bins) {
+    const auto k = static_cast<std::size_t>(at);
+    sum += envelope[k] + (at - static_cast<double>(k)) * (envelope[k + 1] - envelope[k]);
+  }
+  return sum * f0_bins / last;
+}
+
 }  // namespace
 
 EnvelopeAnalyser::EnvelopeAnalyser(int rate_hz, std::size_t fft_size, double q1)
@@ -52,6 +64,9 @@ void EnvelopeAnalyser::Analyse(std::span<const float> x, std::ptrdiff_t centre, 
   for (std::size_t k = 0; k < re_.size(); ++k) {
     envelope[k] = scale * (re_[k] * re_[k] + im_[k] * im_[k]);
   }
+  double power = 0.0;
+  for (std::size_t k = 1; k + 1 < envelope.size(); ++k) power += envelope[k];
+  power /= static_cast<double>(envelope.size() - 1);
   FillBelowF0(envelope, f0_bins, scratch_);
   smoother_.Smooth(envelope, 2.0 / 3.0 * f0_bins);
   LogInto(envelope, kPowerFloor, envelope);
@@ -60,6 +75,12 @@ void EnvelopeAnalyser::Analyse(std::span<const float> x, std::ptrdiff_t centre, 
   for (std::size_t k = 0; k < envelope.size(); ++k) envelope[k] *= lifter_[k];
   fft_.Even(envelope);
   ExpInto(envelope, envelope);
+  if (f0 != f0_hz) return;
+  // Sharpened peaks make a voiced frame up to 2 dB too strong: give it its power back.
+  const double through = PowerThrough(envelope, f0_bins);
+  if (power <= kPowerFloor || through <= 0.0) return;
+  const auto gain = static_cast<float>(std::clamp(power / through, 0.25, 4.0));
+  for (float& v : envelope) v *= gain;
 }
 
 }  // namespace sotto

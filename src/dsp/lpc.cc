@@ -79,7 +79,8 @@ void FilterFirSimd(const double* a, std::size_t taps, const double* x, std::size
 
 // The recursion is a chain, but only y[n−1] is on it: the other taps are summed beforehand in
 // independent chains, so a sample costs about one multiply-add latency, not `taps` of them.
-void FilterAllPoleSimd(const double* a, std::size_t taps, const double* x, std::size_t n, double* y) {
+void FilterAllPoleSimd(const double* a, std::size_t taps, const double* x, std::size_t n,
+                       double* y) {
   constexpr std::size_t kMaxTaps = 65;
   // A zero history in front of the frame, so that the inner loop has no border case.
   double history[2 * kMaxTaps] = {};

@@ -109,9 +109,9 @@ RealPolynomialRoots CompanionRoots(std::span<const double> a) {
   companion.diagonal(-1).setOnes();
   const Eigen::VectorXcd values = companion.eigenvalues();
   // Eigenvalues of a real matrix come in exact conjugate pairs, so this always classifies.
-  return Classify(static_cast<std::size_t>(degree), [&](std::size_t i) {
-           return values(static_cast<Eigen::Index>(i));
-         }).value();
+  return Classify(static_cast<std::size_t>(degree),
+                  [&](std::size_t i) { return values(static_cast<Eigen::Index>(i)); })
+      .value();
 }
 
 void RootTracker::Restart(std::size_t degree) {
@@ -152,9 +152,8 @@ RealPolynomialRoots RootTracker::Find(std::span<const double> a) {
     settled = largest < kSettled;
   }
   if (settled) {
-    if (auto roots = Classify(degree, [&](std::size_t i) {
-          return std::complex<double>(re_[i], im_[i]);
-        })) {
+    if (auto roots =
+            Classify(degree, [&](std::size_t i) { return std::complex<double>(re_[i], im_[i]); })) {
       return *std::move(roots);
     }
   }

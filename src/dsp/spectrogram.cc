@@ -36,7 +36,8 @@ void PowerSpectrum::Compute(std::span<const float> frame, std::span<float> power
 Spectrogram ComputeSpectrogram(std::span<const float> x, int rate_hz,
                                const SpectrogramOptions& options) {
   const auto window = static_cast<std::size_t>(options.window_ms * rate_hz / 1000.0);
-  const auto hop = std::max<std::size_t>(1, static_cast<std::size_t>(options.hop_ms * rate_hz / 1000.0));
+  const auto hop =
+      std::max<std::size_t>(1, static_cast<std::size_t>(options.hop_ms * rate_hz / 1000.0));
   const std::size_t size = std::bit_ceil(window);
   const PowerSpectrum spectrum(size);
   Spectrogram result;
@@ -49,10 +50,12 @@ Spectrogram ComputeSpectrogram(std::span<const float> x, int rate_hz,
     std::fill(frame.begin(), frame.end(), 0.0F);
     for (std::size_t i = 0; i < window; ++i) {
       // Frames are centred; the signal is silent outside.
-      const auto at = static_cast<std::ptrdiff_t>(t * hop + i) - static_cast<std::ptrdiff_t>(window / 2);
+      const auto at =
+          static_cast<std::ptrdiff_t>(t * hop + i) - static_cast<std::ptrdiff_t>(window / 2);
       if (at < 0 || at >= static_cast<std::ptrdiff_t>(x.size())) continue;
-      const double w = 0.5 - 0.5 * std::cos(2.0 * std::numbers::pi * (static_cast<double>(i) + 0.5) /
-                                            static_cast<double>(window));
+      const double w =
+          0.5 - 0.5 * std::cos(2.0 * std::numbers::pi * (static_cast<double>(i) + 0.5) /
+                               static_cast<double>(window));
       frame[i] = static_cast<float>(w * x[static_cast<std::size_t>(at)]);
     }
     spectrum.Compute(frame, power);

@@ -9,7 +9,7 @@ namespace sotto {
 void LogInto(std::span<const float> x, float floor, std::span<float> y);
 // y = exp(x); x from −80 to 80.
 void ExpInto(std::span<const float> x, std::span<float> y);
-// re + i·im = exp(log_magnitude + i·phase).
+// re + i·im = exp(log_magnitude + i·phase); phases up to a few hundred radians.
 void ExpPolarInto(std::span<const float> log_magnitude, std::span<const float> phase,
                   std::span<float> re, std::span<float> im);
 // Σ a·b.

@@ -21,7 +21,8 @@ std::optional<double> Median(std::vector<double> values) {
 }
 
 // `size` samples around the centre of frame t, zero outside the signal.
-std::vector<double> FrameAt(std::span<const float> x, int rate_hz, std::size_t t, std::size_t size) {
+std::vector<double> FrameAt(std::span<const float> x, int rate_hz, std::size_t t,
+                            std::size_t size) {
   std::vector<double> frame(size, 0.0);
   const auto begin = static_cast<std::ptrdiff_t>(static_cast<double>(t) * kHopS * rate_hz) -
                      static_cast<std::ptrdiff_t>(size / 2);
@@ -44,7 +45,8 @@ std::vector<double> TrackF0(std::span<const float> x, int rate_hz) {
   constexpr auto kMinLag = static_cast<std::size_t>(kRate / kMaxHz);
   constexpr auto kMaxLag = static_cast<std::size_t>(kRate / kMinHz);
   constexpr std::size_t kWindow = kRate / 25;
-  const auto frames = static_cast<std::size_t>(static_cast<double>(low.size()) / (kHopS * kRate)) + 1;
+  const auto frames =
+      static_cast<std::size_t>(static_cast<double>(low.size()) / (kHopS * kRate)) + 1;
   double loudest = 0.0;
   for (const float v : low) loudest = std::max(loudest, static_cast<double>(std::abs(v)));
   std::vector<double> f0(frames, 0.0);
@@ -68,7 +70,8 @@ std::vector<double> TrackF0(std::span<const float> x, int rate_hz) {
     if (best < kVoiced) continue;
     // The first peak that is nearly the best: multiples of the period score as high.
     for (std::size_t lag = kMinLag; lag <= kMaxLag; ++lag) {
-      if (score[lag] < 0.9 * best || score[lag] < score[lag - 1] || score[lag] < score[lag + 1]) continue;
+      if (score[lag] < 0.9 * best || score[lag] < score[lag - 1] || score[lag] < score[lag + 1])
+        continue;
       const double curve = score[lag - 1] - 2.0 * score[lag] + score[lag + 1];
       const double shift = curve < 0.0 ? 0.5 * (score[lag - 1] - score[lag + 1]) / curve : 0.0;
       f0[t] = kRate / (static_cast<double>(lag) + shift);
@@ -87,7 +90,8 @@ VoiceMeasures MeasureVoice(std::span<const float> x, int rate_hz,
     if (hz > 0.0) voiced.push_back(hz);
   }
   measures.median_f0_hz = Median(voiced);
-  const std::span<const double> where = voiced_like.empty() ? std::span<const double>(f0) : voiced_like;
+  const std::span<const double> where =
+      voiced_like.empty() ? std::span<const double>(f0) : voiced_like;
 
   constexpr int kRate = 10000;
   constexpr std::size_t kOrder = 12, kWindow = kRate / 40;
@@ -100,7 +104,8 @@ VoiceMeasures MeasureVoice(std::span<const float> x, int rate_hz,
     auto frame = FrameAt(low, kRate, t, kWindow);
     for (std::size_t i = kWindow - 1; i > 0; --i) frame[i] -= 0.97 * frame[i - 1];
     for (std::size_t i = 0; i < kWindow; ++i) {
-      frame[i] *= 0.54 - 0.46 * std::cos(2.0 * std::numbers::pi * static_cast<double>(i) / (kWindow - 1));
+      frame[i] *=
+          0.54 - 0.46 * std::cos(2.0 * std::numbers::pi * static_cast<double>(i) / (kWindow - 1));
     }
     Autocorrelate(frame, r);
     if (r[0] <= 0.0) continue;
