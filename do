@@ -11,6 +11,7 @@ packages=(
   libgtest-dev libbenchmark-dev
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
   flite                                             # voices of the demo
+  libpocketsphinx-dev pocketsphinx-en-us            # word errors in the bench
 )
 
 deps() {
