@@ -59,79 +59,135 @@ void CutBelow(double cut_hz, double rate_hz, std::vector<float>& x) {
 
 }  // namespace
 
-LowSignal MakeLowSignal(std::span<const float> x, int rate_hz, const F0Options& options,
-                        std::size_t origin, std::size_t first_frame, std::size_t frames) {
-  const std::size_t step = F0Decimation(rate_hz);
-  LowSignal low;
-  low.rate_hz = rate_hz / static_cast<double>(step);
-  low.x = Decimate(x, step);
-  CutBelow(0.7 * options.floor_hz, low.rate_hz, low.x);
-  for (std::size_t t = 0; t < frames; ++t) {
-    low.centres.push_back((static_cast<double>(first_frame + t) * options.frame_period_s * rate_hz -
-                           static_cast<double>(origin)) /
-                          static_cast<double>(step));
-  }
-  return low;
+double Nuttall(double u) {
+  const double v = 2.0 * kPi * u;
+  return 0.355768 - 0.487396 * std::cos(v) + 0.144232 * std::cos(2.0 * v) -
+         0.012604 * std::cos(3.0 * v);
 }
 
-double Refiner::Step(double centre, double f0_hz, int harmonics) {
+void FilterBand(const LowSignal& low, std::span<const float> taps, std::vector<float>& filtered) {
+  std::vector<float> padded(low.x.size() + taps.size() - 1, 0.0F);
+  std::copy(low.x.begin(), low.x.end(),
+            padded.begin() + static_cast<std::ptrdiff_t>(taps.size() / 2));
+  filtered.resize(low.x.size());
+  Correlate(padded, taps, filtered);
+}
+
+void IntervalFrequencies::MeasureOne(std::span<const float> band, float sign, bool slope,
+                                     double rate_hz, std::span<const double> centres,
+                                     std::vector<float>& hz) {
+  // Falling zero crossings of the band, of its negative, or of its slope.
+  crossings_.clear();
+  const std::size_t first = slope ? 1 : 0;
+  const double offset = slope ? -1.5 : -1.0;
+  float before = 0.0F;
+  for (std::size_t i = first; i < band.size(); ++i) {
+    const float now = sign * (slope ? band[i] - band[i - 1] : band[i]);
+    if (before > 0.0F && now <= 0.0F) {
+      crossings_.push_back(static_cast<double>(i) + offset + before / (before - now));
+    }
+    before = now;
+  }
+  hz.assign(centres.size(), 0.0F);
+  const std::size_t intervals = crossings_.empty() ? 0 : crossings_.size() - 1;
+  // Between the middles of neighbouring intervals the frequency is linear.
+  std::size_t t = 0;
+  for (std::size_t j = 0; j + 1 < intervals; ++j) {
+    const double left = crossings_[j + 1] - crossings_[j],
+                 right = crossings_[j + 2] - crossings_[j + 1];
+    const double from = crossings_[j] + 0.5 * left, to = crossings_[j + 1] + 0.5 * right;
+    while (t < centres.size() && centres[t] < from) ++t;
+    const double base = rate_hz / left, rise = (rate_hz / right - base) / (to - from);
+    for (; t < centres.size() && centres[t] < to; ++t) {
+      hz[t] = static_cast<float>(base + rise * (centres[t] - from));
+    }
+  }
+}
+
+void IntervalFrequencies::Measure(std::span<const float> band, double rate_hz,
+                                  std::span<const double> centres) {
+  MeasureOne(band, 1.0F, false, rate_hz, centres, hz_[0]);
+  MeasureOne(band, -1.0F, false, rate_hz, centres, hz_[1]);
+  MeasureOne(band, 1.0F, true, rate_hz, centres, hz_[2]);
+  MeasureOne(band, -1.0F, true, rate_hz, centres, hz_[3]);
+}
+
+IntervalFrequencies::Estimate IntervalFrequencies::At(std::size_t frame) const {
+  double sum = 0.0, squares = 0.0;
+  for (const auto& hz : hz_) {
+    if (hz[frame] <= 0.0F) return {};
+    sum += hz[frame];
+    squares += static_cast<double>(hz[frame]) * hz[frame];
+  }
+  const double mean = sum / 4.0;
+  return {mean, std::sqrt(std::max(0.0, squares / 4.0 - mean * mean)) / mean};
+}
+
+Refiner::Result Refiner::Step(double centre, double guess_hz, int harmonics) {
   // A Blackman window of three periods around the very centre, and its slope.
-  const double half = 1.5 * low_.rate_hz / f0_hz;
+  const double half = 1.5 * low_.rate_hz / guess_hz;
   const auto from =
       std::max<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(std::ceil(centre - half)));
   const auto to = std::min(static_cast<std::ptrdiff_t>(low_.x.size()),
                            static_cast<std::ptrdiff_t>(centre + half) + 1);
-  if (to <= from) return f0_hz;
+  if (to <= from) return {guess_hz, 1.0};
   const auto size = static_cast<std::size_t>(to - from);
   for (auto* v : {&frame_, &slope_, &cosine_, &sine_, &first_c_, &first_s_}) v->resize(size);
-  const double omega = 2.0 * kPi * f0_hz / low_.rate_hz;
   // The window turns by theta a sample, the fundamental by three times as much.
-  const double theta = kPi / half;
+  const double theta = kPi / half, omega = 3.0 * theta;
   double c = std::cos(theta * (static_cast<double>(from) - centre));
   double s = std::sin(theta * (static_cast<double>(from) - centre));
   const double step_c = std::cos(theta), step_s = std::sin(theta);
   for (std::size_t i = 0; i < size; ++i) {
-    const double x = low_.x[static_cast<std::size_t>(from) + i];
-    frame_[i] = x * (0.34 + 0.5 * c + 0.16 * c * c);
-    slope_[i] = -x * theta * s * (0.5 + 0.32 * c);
-    first_c_[i] = cosine_[i] = c * (4.0 * c * c - 3.0);  // cos 3θ
-    first_s_[i] = sine_[i] = s * (3.0 - 4.0 * s * s);
+    first_c_[i] = static_cast<float>(c);
+    first_s_[i] = static_cast<float>(s);
     const double t = c * step_c - s * step_s;
     s = s * step_c + c * step_s;
     c = t;
   }
-  double frequencies = 0.0, weights = 0.0;
-  for (int k = 1; k <= harmonics && k * f0_hz < 0.45 * low_.rate_hz; ++k) {
-    double re = 0.0, im = 0.0, slope_re = 0.0, slope_im = 0.0;
-    for (std::size_t i = 0; i < size; ++i) {
-      re += frame_[i] * cosine_[i];
-      im -= frame_[i] * sine_[i];
-      slope_re += slope_[i] * cosine_[i];
-      slope_im -= slope_[i] * sine_[i];
-    }
-    const double power = re * re + im * im;
-    if (power > 0.0) {
-      // ω_i = ω − Im(X'·X*)/|X|², X' the spectrum under the window's slope.
-      const double shift = -(slope_im * re - slope_re * im) / power;
-      const double amplitude = std::sqrt(power);
-      frequencies += amplitude * (k * omega + shift);
-      weights += amplitude * k;
-    }
-    if (k == harmonics) break;
-    for (std::size_t i = 0; i < size; ++i) {
-      const double next = cosine_[i] * first_c_[i] - sine_[i] * first_s_[i];
-      sine_[i] = sine_[i] * first_c_[i] + cosine_[i] * first_s_[i];
-      cosine_[i] = next;
-    }
+  const float* x = low_.x.data() + from;
+  const auto slope_scale = static_cast<float>(-theta);
+  for (std::size_t i = 0; i < size; ++i) {
+    const float u = first_c_[i], v = first_s_[i];
+    frame_[i] = x[i] * (0.34F + 0.5F * u + 0.16F * u * u);
+    slope_[i] = x[i] * slope_scale * v * (0.5F + 0.32F * u);
+    first_c_[i] = cosine_[i] = u * (4.0F * u * u - 3.0F);  // cos 3θ
+    first_s_[i] = sine_[i] = v * (3.0F - 4.0F * v * v);
   }
-  return weights > 0.0 ? frequencies / weights * low_.rate_hz / (2.0 * kPi) : f0_hz;
+  double frequencies = 0.0, weights = 0.0, deviation = 0.0;
+  int used = 0;
+  for (int k = 1; k <= harmonics && k * guess_hz < 0.45 * low_.rate_hz; ++k) {
+    if (k > 1) {
+      for (std::size_t i = 0; i < size; ++i) {
+        const float next = cosine_[i] * first_c_[i] - sine_[i] * first_s_[i];
+        sine_[i] = sine_[i] * first_c_[i] + cosine_[i] * first_s_[i];
+        cosine_[i] = next;
+      }
+    }
+    const double re = Dot(frame_, cosine_), im = -Dot(frame_, sine_);
+    const double slope_re = Dot(slope_, cosine_), slope_im = -Dot(slope_, sine_);
+    const double power = re * re + im * im;
+    ++used;
+    if (power <= 0.0) {
+      deviation += 1.0;
+      continue;
+    }
+    // ω_i = ω − Im(X'·X*)/|X|², X' the spectrum under the window's slope.
+    const double shift = -(slope_im * re - slope_re * im) / power;
+    const double amplitude = std::sqrt(power);
+    frequencies += amplitude * (k * omega + shift);
+    weights += amplitude * k;
+    deviation += std::abs(shift) / (k * omega);
+  }
+  if (weights <= 0.0) return {guess_hz, 1.0};
+  return {frequencies / weights * low_.rate_hz / (2.0 * kPi), deviation / used};
 }
 
-double Refiner::Refine(double centre, double first_guess_hz) {
-  double f0 = first_guess_hz;
+double Refiner::Refine(double centre, double guess_hz) {
+  double f0 = guess_hz;
   for (const int harmonics : {2, 6}) {
-    const double refined = Step(centre, f0, harmonics);
-    if (!(std::abs(refined / first_guess_hz - 1.0) < 0.2)) return first_guess_hz;
+    const double refined = Step(centre, f0, harmonics).hz;
+    if (!(std::abs(refined / guess_hz - 1.0) < 0.2)) return guess_hz;
     f0 = refined;
   }
   return f0;
@@ -149,15 +205,36 @@ std::vector<double> EstimateF0(std::span<const float> x, int rate_hz, const F0Op
     throw Error(fmt::format("F0 of a piece from sample {}: must be a multiple of {}", origin,
                             F0Decimation(rate_hz)));
   }
-  const f0::LowSignal low = f0::MakeLowSignal(x, rate_hz, options, origin, first_frame, frames);
-  std::vector<double> track = options.method == F0Method::kFast
-                                  ? f0::TrackByIntervals(low, options)
-                                  : f0::TrackByCorrelation(low, options);
+  const std::size_t step = F0Decimation(rate_hz);
+  f0::LowSignal low{f0::Decimate(x, step), rate_hz / static_cast<double>(step)};
+  f0::CutBelow(0.7 * options.floor_hz, low.rate_hz, low.x);
+  const auto place = [&](double frame) {
+    return (frame * options.frame_period_s * rate_hz - static_cast<double>(origin)) /
+           static_cast<double>(step);
+  };
+  std::vector<double> centres(frames);
+  for (std::size_t t = 0; t < frames; ++t) centres[t] = place(static_cast<double>(first_frame + t));
+
+  std::vector<double> track;
+  if (options.method == F0Method::kFast) {
+    track = f0::TrackByIntervals(low, centres, options);
+  } else {
+    const std::vector<double> guide = f0::TrackByCorrelation(low, centres, options);
+    const auto fine = std::max<std::size_t>(
+        1, static_cast<std::size_t>(std::lround(options.frame_period_s / 0.001)));
+    std::vector<double> fine_centres, fine_guide;
+    for (std::size_t i = 0; i < frames * fine; ++i) {
+      fine_centres.push_back(place(static_cast<double>(first_frame) +
+                                   static_cast<double>(i) / static_cast<double>(fine)));
+      fine_guide.push_back(guide[std::min(frames - 1, (i + fine / 2) / fine)]);
+    }
+    const auto fine_track = f0::TrackByBands(low, fine_centres, fine_guide, options);
+    for (std::size_t t = 0; t < frames; ++t) track.push_back(fine_track[t * fine]);
+  }
   f0::Refiner refiner(low);
-  for (std::size_t t = 0; t < track.size(); ++t) {
+  for (std::size_t t = 0; t < frames; ++t) {
     if (track[t] <= 0.0) continue;
-    track[t] =
-        std::clamp(refiner.Refine(low.centres[t], track[t]), options.floor_hz, options.ceil_hz);
+    track[t] = std::clamp(refiner.Refine(centres[t], track[t]), options.floor_hz, options.ceil_hz);
   }
   return track;
 }

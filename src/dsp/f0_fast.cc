@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numbers>
 
 #include "dsp/f0_internal.h"
-#include "dsp/vector_math.h"
 
 namespace sotto::f0 {
 namespace {
@@ -24,40 +21,10 @@ std::vector<float> LowPassTaps(double cutoff_hz, double rate_hz) {
   const auto half = static_cast<std::size_t>(std::lround(rate_hz / cutoff_hz));
   std::vector<float> taps(2 * half + 1);
   for (std::size_t i = 0; i < taps.size(); ++i) {
-    const double u =
-        std::numbers::pi * (static_cast<double>(i) + 1.0) / (static_cast<double>(half) + 1.0);
-    taps[i] = static_cast<float>(0.355768 - 0.487396 * std::cos(u) + 0.144232 * std::cos(2.0 * u) -
-                                 0.012604 * std::cos(3.0 * u));
+    taps[i] = static_cast<float>(
+        Nuttall((static_cast<double>(i) + 1.0) / (2.0 * static_cast<double>(half) + 2.0)));
   }
   return taps;
-}
-
-// Frequencies between neighbouring falling zero crossings of sign·(s[i] − slope·s[i−1]),
-// interpolated at the frames; 0 outside the first and last.
-void IntervalFrequencies(std::span<const float> s, float sign, bool slope, const LowSignal& low,
-                         std::vector<double>& crossings, std::span<double> at_frames) {
-  crossings.clear();
-  const double offset = slope ? -0.5 : 0.0;
-  const std::size_t first = slope ? 1 : 0;
-  float before = 0.0F;
-  for (std::size_t i = first; i < s.size(); ++i) {
-    const float now = sign * (slope ? s[i] - s[i - 1] : s[i]);
-    if (i > first && before > 0.0F && now <= 0.0F) {
-      crossings.push_back(static_cast<double>(i) - 1.0 + offset + before / (before - now));
-    }
-    before = now;
-  }
-  std::fill(at_frames.begin(), at_frames.end(), 0.0);
-  if (crossings.size() < 3) return;
-  const auto middle = [&](std::size_t j) { return 0.5 * (crossings[j] + crossings[j + 1]); };
-  const auto hz = [&](std::size_t j) { return low.rate_hz / (crossings[j + 1] - crossings[j]); };
-  std::size_t j = 0;
-  for (std::size_t t = 0; t < at_frames.size(); ++t) {
-    const double centre = low.centres[t];
-    while (j + 3 < crossings.size() && middle(j + 1) < centre) ++j;
-    const double u = (centre - middle(j)) / (middle(j + 1) - middle(j));
-    if (u >= 0.0 && u <= 1.0) at_frames[t] = hz(j) + u * (hz(j + 1) - hz(j));
-  }
 }
 
 bool Continues(double from_hz, double to_hz) {
@@ -74,7 +41,7 @@ void Extend(const std::vector<std::vector<Candidate>>& bands, std::vector<double
     const std::ptrdiff_t earlier = t - 2 * direction;
     const double before =
         earlier >= 0 && earlier < size ? track[static_cast<std::size_t>(earlier)] : 0.0;
-    const double expected = before > 0.0 ? 2.0 * last - before : last;
+    const double expected = before > 0.0 ? 1.5 * last - 0.5 * before : last;
     double best = 0.0;
     for (const auto& band : bands) {
       const double hz = band[static_cast<std::size_t>(t)].hz;
@@ -87,40 +54,25 @@ void Extend(const std::vector<std::vector<Candidate>>& bands, std::vector<double
 
 }  // namespace
 
-std::vector<double> TrackByIntervals(const LowSignal& low, const F0Options& options) {
-  const std::size_t frames = low.centres.size();
+std::vector<double> TrackByIntervals(const LowSignal& low, std::span<const double> centres,
+                                     const F0Options& options) {
+  const std::size_t frames = centres.size();
   const auto count = static_cast<std::size_t>(
       std::ceil(std::log2(options.ceil_hz / options.floor_hz) * kBandsPerOctave));
   std::vector<std::vector<Candidate>> bands(count, std::vector<Candidate>(frames));
-  std::vector<float> padded, filtered(low.x.size());
-  std::vector<double> crossings;
-  std::array<std::vector<double>, 4> estimates;
-  for (auto& e : estimates) e.resize(frames);
+  std::vector<float> filtered;
+  IntervalFrequencies frequencies;
   for (std::size_t b = 0; b < count; ++b) {
     const double upper = options.floor_hz * std::exp2(static_cast<double>(b + 1) / kBandsPerOctave);
-    const auto taps = LowPassTaps(upper, low.rate_hz);
-    padded.assign(low.x.size() + taps.size() - 1, 0.0F);
-    std::copy(low.x.begin(), low.x.end(),
-              padded.begin() + static_cast<std::ptrdiff_t>(taps.size() / 2));
-    Correlate(padded, taps, filtered);
-    IntervalFrequencies(filtered, 1.0F, false, low, crossings, estimates[0]);
-    IntervalFrequencies(filtered, -1.0F, false, low, crossings, estimates[1]);
-    IntervalFrequencies(filtered, 1.0F, true, low, crossings, estimates[2]);
-    IntervalFrequencies(filtered, -1.0F, true, low, crossings, estimates[3]);
+    FilterBand(low, LowPassTaps(upper, low.rate_hz), filtered);
+    frequencies.Measure(filtered, low.rate_hz, centres);
+    const double least = std::max(upper / 2.0, options.floor_hz);
+    const double most = std::min(upper, options.ceil_hz);
     for (std::size_t t = 0; t < frames; ++t) {
-      double sum = 0.0, squares = 0.0;
-      bool all = true;
-      for (const auto& e : estimates) {
-        all = all && e[t] > 0.0;
-        sum += e[t];
-        squares += e[t] * e[t];
+      const auto estimate = frequencies.At(t);
+      if (estimate.mean_hz >= least && estimate.mean_hz <= most) {
+        bands[b][t] = {estimate.mean_hz, estimate.spread};
       }
-      const double mean = sum / 4.0;
-      if (!all || mean > upper || mean < upper / 2.0 || mean < options.floor_hz ||
-          mean > options.ceil_hz) {
-        continue;
-      }
-      bands[b][t] = {mean, std::sqrt(std::max(0.0, squares / 4.0 - mean * mean)) / mean};
     }
   }
 
@@ -150,12 +102,11 @@ std::vector<double> TrackByIntervals(const LowSignal& low, const F0Options& opti
     std::size_t end = t;
     while (end < frames && track[end] > 0.0 && (end == t || Continues(track[end - 1], track[end])))
       ++end;
-    if (end - t >= shortest) {
-      sections.push_back({t, end});
-    } else {
-      std::fill(track.begin() + static_cast<std::ptrdiff_t>(t),
-                track.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-    }
+    // The ends are the least certain: a section shrinks to its core and grows again from there.
+    const std::size_t trim = end - t >= shortest ? (shortest - 1) / 2 : (end - t + 1) / 2;
+    std::fill_n(track.begin() + static_cast<std::ptrdiff_t>(t), trim, 0.0);
+    std::fill_n(track.begin() + static_cast<std::ptrdiff_t>(end - trim), trim, 0.0);
+    if (end - t >= shortest) sections.push_back({t + trim, end - trim});
     t = end;
   }
   for (const Section& s : sections) Extend(bands, track, static_cast<std::ptrdiff_t>(s.end), 1);

@@ -92,14 +92,15 @@ double Change(const State& from, const State& to) {
 
 }  // namespace
 
-std::vector<double> TrackByCorrelation(const LowSignal& low, const F0Options& options) {
-  const std::size_t frames = low.centres.size();
+std::vector<double> TrackByCorrelation(const LowSignal& low, std::span<const double> centres,
+                                       const F0Options& options) {
+  const std::size_t frames = centres.size();
   Correlator correlator(low, options);
   std::vector<std::vector<State>> states(frames);
   std::vector<std::vector<std::uint8_t>> from(frames);
   std::vector<double> total, next;
   for (std::size_t t = 0; t < frames; ++t) {
-    correlator.States(low.centres[t], options, states[t]);
+    correlator.States(centres[t], options, states[t]);
     next.assign(states[t].size(), 0.0);
     from[t].assign(states[t].size(), 0);
     for (std::size_t j = 0; j < states[t].size(); ++j) {
