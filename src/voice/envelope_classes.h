@@ -28,7 +28,7 @@ struct Clusters {
 // runs. `rows` is n × dimension; the same rows give the same clusters (the draws are seeded:
 // nothing here protects anybody). Throws Error when there are fewer rows than k.
 Clusters KMeans(std::span<const float> rows, std::size_t dimension, std::size_t k,
-                int restarts = 4);
+                int restarts = 16);
 
 // The centroid nearest to `feature`.
 std::size_t NearestCentroid(std::span<const float> centroids, std::span<const float> feature);

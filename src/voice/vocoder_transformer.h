@@ -28,7 +28,7 @@ struct VocoderTransformOptions {
 };
 
 inline constexpr double kFileBlockS = 10.0;
-inline constexpr double kStreamBlockS = 0.5;
+inline constexpr double kStreamBlockS = 1.0;
 
 // What makes the editor of one channel for a rate between 16 and 48 kHz.
 using MakeFrameEditor = std::function<std::unique_ptr<FrameEditor>(int rate_hz)>;

@@ -108,7 +108,7 @@ void VoiceModelBuilder::Add(const VocoderFrames& frames) {
   for (std::size_t t = 0; t < frames.Frames(); ++t) {
     for (const float power : frames.Envelope(t)) energy[t] += power;
   }
-  const double threshold = 1e-4 * *std::max_element(energy.begin(), energy.end());
+  const double threshold = 1e-3 * *std::max_element(energy.begin(), energy.end());
   for (std::size_t t = 0; t < frames.Frames(); ++t) {
     if (frames.f0_hz[t] > 0.0) {
       const double log_f0 = std::log(frames.f0_hz[t]);
