@@ -9,6 +9,7 @@ packages=(
   libsndfile1-dev libsoxr-dev libkissfft-dev libsodium-dev libfmt-dev nlohmann-json3-dev
   libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev
   libgtest-dev libbenchmark-dev
+  node-d3                                           # inlined into report pages
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
   flite                                             # voices of the demo
   libpocketsphinx-dev pocketsphinx-en-us            # word errors in the bench
@@ -46,7 +47,10 @@ run_ctest() {  # build folder, further arguments of ctest
 
 run_tests() { build && run_ctest build "$@" && fuzz 60; }
 
-bench() { build && build/bin/sotto_bench "$@"; }
+bench() {
+  build
+  for program in build/bin/*_bench; do "$program" "$@"; done
+}
 
 lint() {
   deps

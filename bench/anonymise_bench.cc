@@ -1,6 +1,6 @@
 // Speed and memory of the McAdams transformer: file to file on one core, against the plain version
-// with companion-matrix roots in the same run, and with two jobs. Ends with the ratios, which are what
-// a noisy machine can say.
+// with companion-matrix roots in the same run, and with two jobs. Ends with the ratios, which are
+// what a noisy machine can say.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -82,7 +82,8 @@ void InMemory(benchmark::State& state, bool companion) {
 // A folder of WAV files on the usual temporary file system.
 class WavFolder {
  public:
-  explicit WavFolder(int files) : path_(fs::temp_directory_path() / fmt::format("sotto-bench-{}", ::getpid())) {
+  explicit WavFolder(int files)
+      : path_(fs::temp_directory_path() / fmt::format("sotto-bench-{}", ::getpid())) {
     fs::create_directories(path_ / "in");
     for (int i = 0; i < files; ++i) {
       WriteSound(path_ / fmt::format("in/{}.wav", i),
@@ -137,7 +138,8 @@ class Ratios : public benchmark::ConsoleReporter {
   }
   void Print(const char* title, const std::string& slow, const std::string& fast) const {
     const auto a = times_.find(slow), b = times_.find(fast);
-    if (a != times_.end() && b != times_.end()) fmt::print("{}: {:.2f}\n", title, a->second / b->second);
+    if (a != times_.end() && b != times_.end())
+      fmt::print("{}: {:.2f}\n", title, a->second / b->second);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 
+#include "assess/wer.h"
 #include "audio/corpus.h"
 #include "audio/sound_file.h"
 #include "base/error.h"
@@ -19,7 +20,6 @@
 #include "base/parallel.h"
 #include "base/tsv.h"
 #include "voice/anonymise.h"
-#include "word_error.h"
 
 namespace sotto {
 namespace {
@@ -65,15 +65,8 @@ void Select(const fs::path& from, const fs::path& to) {
   WriteFileAtomically(to / "manifest.tsv", chosen + "\n");
 }
 
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  for (const std::string_view word : SplitBlanks(text)) {
-    std::string lower;
-    for (const char c : word)
-      lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    words.push_back(lower);
-  }
-  return words;
+std::vector<std::u32string> Words(std::string_view text) {
+  return SplitWords(DecodeUtf8(text, "text"), TextNormaliser::kLower);
 }
 
 class Recogniser {
@@ -88,7 +81,7 @@ class Recogniser {
     if (!decoder_) throw Error("PocketSphinx or its English model is absent (./do deps)");
   }
 
-  std::vector<std::string> Hear(const Sound& sound) {
+  std::vector<std::u32string> Hear(const Sound& sound) {
     std::vector<std::int16_t> pcm;
     for (const float x : sound.channels[0]) {
       pcm.push_back(
@@ -114,29 +107,23 @@ class Recogniser {
   std::unique_ptr<ps_decoder_t, Free> decoder_;
 };
 
-struct Score {
-  std::size_t words = 0, errors = 0;
-  double Rate() const { return static_cast<double>(errors) / static_cast<double>(words); }
-};
-
-Score Recognise(const fs::path& folder) {
+EditCounts Recognise(const fs::path& folder) {
   Recogniser recogniser;
   const Corpus corpus = ScanCorpus(folder).corpus;
   const auto text = static_cast<std::size_t>(
       std::find(corpus.header.begin(), corpus.header.end(), "text") - corpus.header.begin());
-  Score score;
+  EditCounts counts;
   for (std::size_t i = 0; i < corpus.recordings.size(); ++i) {
-    const auto reference = Words(corpus.rows[i].at(text));
-    score.words += reference.size();
-    score.errors += WordErrors(reference, recogniser.Hear(ReadSound(corpus.recordings[i].path)));
+    counts += AlignTokens(Words(corpus.rows[i].at(text)),
+                          recogniser.Hear(ReadSound(corpus.recordings[i].path)));
   }
-  return score;
+  return counts;
 }
 
 struct Condition {
   std::string name;
   std::optional<VoiceOptions> voice;  // absent: the original
-  Score score;
+  EditCounts score;
 };
 
 std::vector<Condition> Conditions() {
@@ -175,8 +162,8 @@ int Run(bool check, std::uint64_t seed) {
     }
     condition.score = Recognise(work.Path() / fmt::format("{}", i));
   });
-  const Score& original = conditions[0].score;
-  fmt::print("{} utterances, {} words, PocketSphinx en-us\n", kUtterances, original.words);
+  const EditCounts& original = conditions[0].score;
+  fmt::print("{} utterances, {} words, PocketSphinx en-us\n", kUtterances, original.n);
   fmt::print("{:<28} {:>11} {:>10}\n", "method", "word error", "x original");
   bool doubled = false;
   for (const Condition& condition : conditions) {

@@ -8,7 +8,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const auto scan = sotto::ParseManifest({reinterpret_cast<const char*>(data), size}, "corpus/m.tsv");
+    const auto scan =
+        sotto::ParseManifest({reinterpret_cast<const char*>(data), size}, "corpus/m.tsv");
     for (const sotto::Recording& recording : scan.corpus.recordings) {
       for (const auto& part : recording.path) {
         if (part == "..") std::abort();

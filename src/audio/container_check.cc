@@ -63,7 +63,8 @@ std::uint64_t Little(std::string_view bytes, std::size_t at, std::size_t count) 
 
 std::uint32_t Big32(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  for (std::size_t i = 0; i < 4; ++i)
+    value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
   return value;
 }
 
@@ -80,8 +81,8 @@ ContainerVerdict CheckWav(std::string_view bytes, const std::string& name) {
       if (size == 0xFFFFFFFF && long_size > 0) size = long_size;
       if (size >= 0x7FFFF000 && size > left && long_size == 0) return {.open_length = true};
       if (size > left) {
-        throw Error(fmt::format("'{}' is cut short: {} of {} bytes of sound are there", name, left,
-                                size));
+        throw Error(
+            fmt::format("'{}' is cut short: {} of {} bytes of sound are there", name, left, size));
       }
       return {};
     }
@@ -118,7 +119,7 @@ std::optional<std::size_t> Mp3FrameBytes(std::string_view bytes, std::size_t at)
       bitrate_index == 15 || rate_index == 3) {
     return std::nullopt;
   }
-  constexpr std::array<std::uint32_t, 15> kMpeg1 = {0,  32,  40,  48,  56,  64,  80, 96,
+  constexpr std::array<std::uint32_t, 15> kMpeg1 = {0,   32,  40,  48,  56,  64,  80, 96,
                                                     112, 128, 160, 192, 224, 256, 320};
   constexpr std::array<std::uint32_t, 15> kMpeg2 = {0,  8,  16, 24,  32,  40,  48, 56,
                                                     64, 80, 96, 112, 128, 144, 160};
@@ -133,7 +134,8 @@ std::optional<std::size_t> Mp3FrameBytes(std::string_view bytes, std::size_t at)
 std::size_t AnnouncedFrames(std::string_view frame) {
   for (const std::string_view tag : {"Xing", "Info"}) {
     const std::size_t at = frame.substr(0, 64).find(tag);
-    if (at != std::string_view::npos && at + 12 <= frame.size() && (Big32(frame, at + 4) & 1) != 0) {
+    if (at != std::string_view::npos && at + 12 <= frame.size() &&
+        (Big32(frame, at + 4) & 1) != 0) {
       return Big32(frame, at + 8);
     }
   }
@@ -159,8 +161,8 @@ void CheckMp3(std::string_view bytes, const std::string& name) {
   }
   // The frame with the header itself is not counted in it.
   if (announced > 0 && frames < announced + 1) {
-    throw Error(fmt::format("'{}' is cut short: {} of {} frames are there", name, frames,
-                            announced + 1));
+    throw Error(
+        fmt::format("'{}' is cut short: {} of {} frames are there", name, frames, announced + 1));
   }
 }
 
@@ -179,7 +181,8 @@ ContainerVerdict CheckContainer(const std::filesystem::path& path) {
   } else if (magic.substr(0, 3) == "ID3" || Mp3FrameBytes(bytes, 0)) {
     CheckMp3(bytes, name);
   } else if (magic != "fLaC") {
-    throw Error(fmt::format("'{}' is no sound file this program reads (WAV, FLAC, Ogg, MP3)", name));
+    throw Error(
+        fmt::format("'{}' is no sound file this program reads (WAV, FLAC, Ogg, MP3)", name));
   }
   return {};
 }

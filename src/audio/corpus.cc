@@ -23,7 +23,8 @@ CorpusScan ScanFolder(const fs::path& root) {
   fs::recursive_directory_iterator walk(root, code);
   if (code) throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
   for (const auto end = fs::recursive_directory_iterator(); walk != end; walk.increment(code)) {
-    if (code) throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
+    if (code)
+      throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
     if (walk->path().filename().string().starts_with('.')) {
       if (walk->is_directory(code)) walk.disable_recursion_pending();
       continue;
@@ -41,8 +42,8 @@ CorpusScan ScanFolder(const fs::path& root) {
     recording.relative = recording.id;
     recording.path = root / file;
     const std::string folder = file.parent_path().string();
-    const std::string speaker = folder.empty() ? fs::absolute(root).lexically_normal().filename().string()
-                                               : folder;
+    const std::string speaker =
+        folder.empty() ? fs::absolute(root).lexically_normal().filename().string() : folder;
     recording.spans = {{recording.id, speaker.empty() ? "." : speaker, 0.0, -1.0, {}}};
     corpus.recordings.push_back(std::move(recording));
   }
@@ -89,10 +90,11 @@ void Summarise(CorpusScan& scan) {
     // Two sounds with one name (a.wav and a.mp3) would become one protected file.
     const auto [place, fresh] = places.emplace(recording.relative, recording.path.string());
     if (!fresh) {
-      scan.problems.push_back({Problem::Severity::kError, recording.relative,
-                               fmt::format("two recordings would be written to this name ('{}' and '{}')",
-                                           place->second, recording.path.string()),
-                               "rename or remove one of them"});
+      scan.problems.push_back(
+          {Problem::Severity::kError, recording.relative,
+           fmt::format("two recordings would be written to this name ('{}' and '{}')",
+                       place->second, recording.path.string()),
+           "rename or remove one of them"});
     }
   }
   corpus.speakers.assign(speakers.begin(), speakers.end());

@@ -1,5 +1,5 @@
-// Corpora: a Kaldi data dir, a folder of sound files, or a TSV manifest. What goes in comes out as the
-// same kind.
+// Corpora: a Kaldi data dir, a folder of sound files, or a TSV manifest. What goes in comes out as
+// the same kind.
 #pragma once
 
 #include <filesystem>
@@ -102,8 +102,8 @@ struct Naming {
   bool sort_rows = false;  // the order of the originals would give renamed rows away
 };
 
-// Writes wav.scp, segments, utt2spk, spk2utt, spk2gender and text, or the manifest, into `out` for a
-// copy whose recording i lies at out/files[i]. A folder needs no such file.
+// Writes wav.scp, segments, utt2spk, spk2utt, spk2gender and text, or the manifest, into `out` for
+// a copy whose recording i lies at out/files[i]. A folder needs no such file.
 void WriteCorpusTables(const Corpus& corpus, const std::filesystem::path& out,
                        const std::vector<std::string>& files, const Naming& naming = {});
 

@@ -31,8 +31,9 @@ Heard Listen(const Recording& recording, bool headers_only) {
     heard.seconds = static_cast<double>(reader.Position()) / heard.rate_hz;
     for (const Span& span : recording.spans) {
       if (span.end_s > heard.seconds + 0.5 || span.begin_s >= heard.seconds) {
-        heard.problem = fmt::format("segment '{}' ({} to {} s) lies outside the recording of {:.2f} s",
-                                    span.utterance, span.begin_s, span.end_s, heard.seconds);
+        heard.problem =
+            fmt::format("segment '{}' ({} to {} s) lies outside the recording of {:.2f} s",
+                        span.utterance, span.begin_s, span.end_s, heard.seconds);
       }
     }
   } catch (const Error& error) {

@@ -73,8 +73,8 @@ void WriteKaldi(const Corpus& corpus, const fs::path& out, const std::vector<std
 void WriteManifest(const Corpus& corpus, const fs::path& out, const std::vector<std::string>& files,
                    const Naming& naming) {
   const auto column = [&](const char* name) {
-    return static_cast<std::size_t>(
-        std::find(corpus.header.begin(), corpus.header.end(), name) - corpus.header.begin());
+    return static_cast<std::size_t>(std::find(corpus.header.begin(), corpus.header.end(), name) -
+                                    corpus.header.begin());
   };
   const std::size_t id = column("utt_id"), path = column("path"), speaker = column("speaker");
   const auto join = [](const std::vector<std::string>& fields) {

@@ -18,9 +18,9 @@ using testing::TemporaryFolder;
 using testing::WriteWav;
 
 std::size_t Errors(const std::vector<Problem>& problems) {
-  return static_cast<std::size_t>(std::count_if(problems.begin(), problems.end(), [](const auto& p) {
-    return p.severity == Problem::Severity::kError;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(problems.begin(), problems.end(),
+                    [](const auto& p) { return p.severity == Problem::Severity::kError; }));
 }
 
 bool Mentions(const std::vector<Problem>& problems, const std::string& text) {
@@ -74,12 +74,17 @@ TEST(Kaldi, NamesEveryProblem) {
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments = "u1 r1 2 1\n"; }), "from 2 to 1"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments = "u1 r7 0 1\n"; }), "r7"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.wav_scp = "../../r1 a.wav\n"; }), "outside"));
-  EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.has_utt2spk = false; t.utt2spk = ""; }), "utt2spk"));
+  EXPECT_TRUE(Mentions(problems_with([](auto& t) {
+                         t.has_utt2spk = false;
+                         t.utt2spk = "";
+                       }),
+                       "utt2spk"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.spk2gender = "anna f\n"; }), "ben"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) {
-    t.has_spk2utt = true;
-    t.spk2utt = "anna u1 u2\nben u3\n";
-  }), "u2"));
+                         t.has_spk2utt = true;
+                         t.spk2utt = "anna u1 u2\nben u3\n";
+                       }),
+                       "u2"));
 }
 
 TEST(Kaldi, OverlappingSegmentsOfTwoSpeakersAreAnError) {

@@ -26,7 +26,8 @@ class KaldiParser {
     if (texts_.has_segments) {
       ReadSegments();
     } else {
-      for (Recording& recording : Corpus_().recordings) AddSpan(recording, recording.id, 0.0, -1.0, "");
+      for (Recording& recording : Corpus_().recordings)
+        AddSpan(recording, recording.id, 0.0, -1.0, "");
     }
     CheckUtterances();
     ReadOptionalTables();
@@ -78,7 +79,8 @@ class KaldiParser {
         JoinInside("wav", id);
         recording.relative = "wav/" + id;
       } catch (const Error&) {
-        Add(where, "the id would name a file outside the output", "use ids without '..' and a leading '/'");
+        Add(where, "the id would name a file outside the output",
+            "use ids without '..' and a leading '/'");
       }
       if (value.back() == '|') {
         recording.pipe = value.substr(0, value.size() - 1);
@@ -119,7 +121,8 @@ class KaldiParser {
     }
     for (const auto& [utterance, speaker] : utt2spk) {
       if (SplitBlanks(speaker).size() != 1) {
-        Add("utt2spk", fmt::format("'{}' has more than one speaker", utterance), "one speaker each");
+        Add("utt2spk", fmt::format("'{}' has more than one speaker", utterance),
+            "one speaker each");
       }
       speaker_of_[utterance] = speaker;
       if (!texts_.has_spk2utt) continue;
@@ -135,11 +138,12 @@ class KaldiParser {
                std::string times) {
     const auto speaker = speaker_of_.find(utterance);
     if (speaker == speaker_of_.end()) {
-      Add(fmt::format("utterance '{}'", utterance), "no speaker in utt2spk", "add its line to utt2spk");
+      Add(fmt::format("utterance '{}'", utterance), "no speaker in utt2spk",
+          "add its line to utt2spk");
     }
     used_.insert(utterance);
-    recording.spans.push_back(
-        {utterance, speaker == speaker_of_.end() ? "" : speaker->second, begin_s, end_s, std::move(times)});
+    recording.spans.push_back({utterance, speaker == speaker_of_.end() ? "" : speaker->second,
+                               begin_s, end_s, std::move(times)});
   }
 
   void ReadSegments() {
@@ -191,9 +195,8 @@ class KaldiParser {
       if (reaching == nullptr || end_of(span) > end_of(*reaching)) reaching = &span;
     }
     if (spans.empty()) {
-      Add(fmt::format("recording '{}'", recording.id),
-          "no segment: all of it will be silenced", "remove it from wav.scp if it is not wanted",
-          Problem::Severity::kWarning);
+      Add(fmt::format("recording '{}'", recording.id), "no segment: all of it will be silenced",
+          "remove it from wav.scp if it is not wanted", Problem::Severity::kWarning);
     }
   }
 
@@ -223,8 +226,8 @@ class KaldiParser {
         if (!with_gender.contains(speaker)) gaps.insert(speaker);
       }
       for (const std::string& speaker : gaps) {
-        Add(fmt::format("spk2gender: '{}'", speaker), "the speaker has no gender", "add a line m or f",
-            Problem::Severity::kWarning);
+        Add(fmt::format("spk2gender: '{}'", speaker), "the speaker has no gender",
+            "add a line m or f", Problem::Severity::kWarning);
       }
     }
     if (texts_.has_text) {
@@ -239,8 +242,8 @@ class KaldiParser {
       }
       for (const auto& [utterance, speaker] : speaker_of_) {
         if (!with_text.contains(utterance)) {
-          Add(fmt::format("text: '{}'", utterance), "the utterance has no transcript", "add its line",
-              Problem::Severity::kWarning);
+          Add(fmt::format("text: '{}'", utterance), "the utterance has no transcript",
+              "add its line", Problem::Severity::kWarning);
         }
       }
     }

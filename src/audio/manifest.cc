@@ -22,10 +22,11 @@ CorpusScan ParseManifest(const std::string& text, const fs::path& manifest) {
   const std::size_t path = table.Column("path");
   const std::size_t speaker = table.Column("speaker");
   const std::size_t gender = table.Column("gender");
-  for (const auto& [column, title] : {std::pair{id, "utt_id"}, {path, "path"}, {speaker, "speaker"}}) {
+  for (const auto& [column, title] :
+       {std::pair{id, "utt_id"}, {path, "path"}, {speaker, "speaker"}}) {
     if (column == Tsv::kNone) {
-      throw Error(fmt::format("manifest '{}' has no column '{}' (utt_id, path and speaker are needed)",
-                              name, title));
+      throw Error(fmt::format(
+          "manifest '{}' has no column '{}' (utt_id, path and speaker are needed)", name, title));
     }
   }
   corpus.header.assign(table.header.begin(), table.header.end());
@@ -36,8 +37,8 @@ CorpusScan ParseManifest(const std::string& text, const fs::path& manifest) {
     const auto& row = table.rows[i];
     Recording recording;
     recording.id = std::string(row[id]);
-    const std::string where = fmt::format("{}: row {} ('{}')", corpus.manifest_name, i + 1,
-                                          recording.id);
+    const std::string where =
+        fmt::format("{}: row {} ('{}')", corpus.manifest_name, i + 1, recording.id);
     const auto problem = [&](std::string what, std::string fix) {
       scan.problems.push_back({Problem::Severity::kError, where, std::move(what), std::move(fix)});
     };
@@ -64,9 +65,10 @@ CorpusScan ParseManifest(const std::string& text, const fs::path& manifest) {
                              "list at least one recording"});
   }
   if (without_gender > 0) {
-    scan.problems.push_back({Problem::Severity::kWarning, corpus.manifest_name,
-                             fmt::format("{} rows without gender", without_gender),
-                             "fill in F or M where known: figures per gender leave the others out"});
+    scan.problems.push_back(
+        {Problem::Severity::kWarning, corpus.manifest_name,
+         fmt::format("{} rows without gender", without_gender),
+         "fill in F or M where known: figures per gender leave the others out"});
   }
   return scan;
 }

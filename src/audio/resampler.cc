@@ -42,8 +42,8 @@ Resampler::Resampler(double from_hz, double to_hz) : impl_(std::make_unique<Impl
   impl_->soxr = soxr_create(from_hz, to_hz, 1, &error, &io, &quality, nullptr);
   impl_->ratio = to_hz / from_hz;
   if (error != nullptr) {
-    throw Error(fmt::format("cannot resample from {} to {} Hz: {}", from_hz, to_hz,
-                            soxr_strerror(error)));
+    throw Error(
+        fmt::format("cannot resample from {} to {} Hz: {}", from_hz, to_hz, soxr_strerror(error)));
   }
 }
 
@@ -61,7 +61,8 @@ std::vector<float> Resample(std::span<const float> x, double from_hz, double to_
   std::vector<float> out;
   resampler.Push(x, out);
   resampler.Finish(out);
-  out.resize(static_cast<std::size_t>(std::llround(static_cast<double>(x.size()) * to_hz / from_hz)));
+  out.resize(
+      static_cast<std::size_t>(std::llround(static_cast<double>(x.size()) * to_hz / from_hz)));
   return out;
 }
 

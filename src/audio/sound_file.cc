@@ -195,10 +195,11 @@ SoundReader::SoundReader(const fs::path& path) : impl_(std::make_unique<Impl>())
                             format.rate_hz, kMinRateHz, kMaxRateHz));
   }
   if (format.channels < 1 || format.channels > kMaxChannels) {
-    throw Error(fmt::format("'{}': {} channels; 1 to {} are supported", impl_->path, format.channels,
-                            kMaxChannels));
+    throw Error(fmt::format("'{}': {} channels; 1 to {} are supported", impl_->path,
+                            format.channels, kMaxChannels));
   }
-  // Lossy decoders only estimate; a WAV of open length (a pipe's header) runs to the end of the file.
+  // Lossy decoders only estimate; a WAV of open length (a pipe's header) runs to the end of the
+  // file.
   const bool counted = format.samples != SampleFormat::kOther && !verdict.open_length &&
                        info.frames >= 0 && info.frames < SF_COUNT_MAX;
   if (counted) impl_->expected = info.frames;
@@ -223,8 +224,8 @@ std::size_t SoundReader::Read(std::span<float> interleaved) {
     }
   } else {
     frames = sf_readf_float(impl.file, interleaved.data(), wanted);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(std::max<sf_count_t>(frames, 0)) * channels;
-         ++i) {
+    for (std::size_t i = 0;
+         i < static_cast<std::size_t>(std::max<sf_count_t>(frames, 0)) * channels; ++i) {
       if (!std::isfinite(interleaved[i])) {
         throw Error(fmt::format("'{}': sample {} of channel {} is not a finite number", impl.path,
                                 impl.position + static_cast<std::int64_t>(i / channels),

@@ -1,5 +1,5 @@
-// Sound files: WAV (8–32 bit integer, float, A-law, µ-law), FLAC, Ogg Vorbis/Opus and MP3 in; WAV and
-// FLAC out. Samples are floats with full scale 1.
+// Sound files: WAV (8–32 bit integer, float, A-law, µ-law), FLAC, Ogg Vorbis/Opus and MP3 in; WAV
+// and FLAC out. Samples are floats with full scale 1.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,17 @@ inline constexpr int kMaxChannels = 64;
 enum class Container { kWav, kFlac, kOgg, kMp3 };
 
 // How samples are stored. kOther: a lossy code that is read but never written.
-enum class SampleFormat { kInt8, kInt16, kInt24, kInt32, kFloat32, kFloat64, kMuLaw, kALaw, kOther };
+enum class SampleFormat {
+  kInt8,
+  kInt16,
+  kInt24,
+  kInt32,
+  kFloat32,
+  kFloat64,
+  kMuLaw,
+  kALaw,
+  kOther
+};
 
 struct SoundFormat {
   int rate_hz = 16000;

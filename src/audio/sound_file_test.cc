@@ -1,12 +1,11 @@
 #include "audio/sound_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstring>
 #include <limits>
-
-#include <sys/resource.h>
 
 #include "audio/resampler.h"
 #include "audio/testing.h"
@@ -105,10 +104,9 @@ TEST(SoundFile, WritesNoMetadata) {
 TEST(SoundFile, FilesCutShortAreErrors) {
   const TemporaryFolder folder;
   const auto vowel = SyntheticVowel(2.0, 48000);
-  for (const int format :
-       {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
-        SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_OGG | SF_FORMAT_OPUS,
-        SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}) {
+  for (const int format : {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
+                           SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_OGG | SF_FORMAT_OPUS,
+                           SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}) {
     WriteAny(folder / "whole", format, 48000, 1, vowel);
     EXPECT_EQ(ErrorOf(folder / "whole"), "");
     const std::string bytes = ReadTextFile(folder / "whole");
@@ -122,7 +120,8 @@ TEST(SoundFile, FilesCutShortAreErrors) {
 
 TEST(SoundFile, WavOfOpenLengthRunsToTheEndOfTheFile) {
   const TemporaryFolder folder;
-  WriteAny(folder / "in", SF_FORMAT_WAV | SF_FORMAT_PCM_16, 16000, 1, std::vector<float>(500, 0.1F));
+  WriteAny(folder / "in", SF_FORMAT_WAV | SF_FORMAT_PCM_16, 16000, 1,
+           std::vector<float>(500, 0.1F));
   std::string bytes = ReadTextFile(folder / "in");
   const std::size_t data = bytes.find("data");
   bytes.resize(data + 8 + 1000);
@@ -147,8 +146,8 @@ TEST(SoundFile, BadInputIsOneClearLine) {
   WriteAny(folder / "wide.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16, 16000, 100,
            std::vector<float>(100, 0.1F));
   EXPECT_NE(ErrorOf(folder / "wide.wav").find("100 channels"), std::string::npos);
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
-                          std::numeric_limits<float>::infinity()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     WriteAny(folder / "nan.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT, 16000, 2,
              {0.1F, 0.1F, 0.1F, bad});
     EXPECT_NE(ErrorOf(folder / "nan.wav").find("sample 1 of channel 2 is not a finite"),
@@ -173,8 +172,9 @@ TEST(SoundFile, AFullDiskIsAnError) {
       SeededRng rng(1);
       std::vector<float> noise(samples);
       for (float& x : noise) x = static_cast<float>(0.3 * rng.Gaussian());
-      EXPECT_THROW(WriteSound(folder / "full", {{16000, 1, container, SampleFormat::kInt16}, {noise}}),
-                   Error);
+      EXPECT_THROW(
+          WriteSound(folder / "full", {{16000, 1, container, SampleFormat::kInt16}, {noise}}),
+          Error);
       setrlimit(RLIMIT_FSIZE, &old);
     }
   }

@@ -29,14 +29,15 @@ inline std::vector<float> SyntheticVowel(double seconds, int rate_hz, double f0_
     }
     for (std::size_t k = 0; k < formants_hz.size(); ++k) {
       const double r = std::exp(-M_PI * 70.0 / rate_hz);
-      const double y = s + 2.0 * r * std::cos(2.0 * M_PI * formants_hz[k] / rate_hz) * y1[k] -
-                       r * r * y2[k];
+      const double y =
+          s + 2.0 * r * std::cos(2.0 * M_PI * formants_hz[k] / rate_hz) * y1[k] - r * r * y2[k];
       y2[k] = y1[k];
       y1[k] = y;
       s = y * (1.0 - r);
     }
     const double rhythm =
-        syllables ? 0.55 + 0.45 * std::sin(2.0 * M_PI * 3.0 * static_cast<double>(i) / rate_hz) : 1.0;
+        syllables ? 0.55 + 0.45 * std::sin(2.0 * M_PI * 3.0 * static_cast<double>(i) / rate_hz)
+                  : 1.0;
     x[i] = static_cast<float>(s * rhythm);
   }
   float peak = 1e-9F;
@@ -55,8 +56,7 @@ inline void WriteAny(const std::filesystem::path& path, int format, int rate_hz,
   SNDFILE* file = sf_open(path.c_str(), SFM_WRITE, &info);
   if (file == nullptr) throw std::runtime_error(sf_strerror(nullptr));
   sf_set_string(file, SF_STR_TITLE, "Jane Doe's diary");
-  sf_writef_float(file, interleaved.data(),
-                  static_cast<sf_count_t>(interleaved.size()) / channels);
+  sf_writef_float(file, interleaved.data(), static_cast<sf_count_t>(interleaved.size()) / channels);
   sf_close(file);
 }
 

@@ -81,6 +81,7 @@ Tsv ParseTsv(std::string_view text, const std::string& where) {
                               fields.size(), table.header.size()));
     }
     table.rows.push_back(std::move(fields));
+    table.lines.push_back(i + 1);
   }
   if (table.header.empty()) throw Error(fmt::format("{}: no header line", where));
   return table;

@@ -24,6 +24,7 @@ double ParseNumber(std::string_view text, const std::string& where);
 struct Tsv {
   std::vector<std::string_view> header;
   std::vector<std::vector<std::string_view>> rows;
+  std::vector<std::size_t> lines;  // line number of each row, counted from 1
   // Index of a column, or npos.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t Column(std::string_view name) const;

@@ -1,4 +1,6 @@
 // sotto anonymise IN OUT
+#include "voice/anonymise.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,7 +9,6 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
-#include "voice/anonymise.h"
 
 namespace sotto::cli {
 namespace {
@@ -76,8 +77,9 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
              FormatDuration(report.audio_seconds), report.wall_seconds, speed, flags.jobs,
              flags.jobs == 1 ? "" : "s");
   if (!report.complete) {
-    fmt::print("incomplete: mend what failed and run the same command again (the rest is kept), or "
-               "finish without it by --skip-failed\n");
+    fmt::print(
+        "incomplete: mend what failed and run the same command again (the rest is kept), or "
+        "finish without it by --skip-failed\n");
   }
 }
 
@@ -88,7 +90,8 @@ void AddAnonymise(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "anonymise",
       "Gives a recording or a corpus another voice: same words, length, rate and format.\n"
-      "IN is a sound file, a folder (speaker = the folder a file lies in), a Kaldi data dir or a TSV\n"
+      "IN is a sound file, a folder (speaker = the folder a file lies in), a Kaldi data dir or a "
+      "TSV\n"
       "manifest; OUT is of the same kind. What an attacker can still learn: docs/threat_model.md.",
       "  sotto anonymise interview.wav protected.wav\n"
       "  sotto anonymise recordings/ protected/ --method vtln --target-gender other --jobs 2");
@@ -97,23 +100,26 @@ void AddAnonymise(CLI::App& app) {
   verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
   flags->method.Add(*verb);
   flags->target.Add(*verb);
-  verb->add_option("--strategy", flags->strategy,
-                   "One target for all (const), for each speaker (perm), for each utterance (random)")
+  verb->add_option(
+          "--strategy", flags->strategy,
+          "One target for all (const), for each speaker (perm), for each utterance (random)")
       ->check(CLI::IsMember({"const", "perm", "random"}));
   verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
       ->type_name("FILE")
       ->excludes("--key")
       ->excludes("--seed");
-  CLI::Option* new_ids =
-      verb->add_flag("--new-ids", flags->new_ids, "Replace utterance, speaker and file names by keyed ids");
+  CLI::Option* new_ids = verb->add_flag("--new-ids", flags->new_ids,
+                                        "Replace utterance, speaker and file names by keyed ids");
   verb->add_option("--map-out", flags->map_out, "Write which id became which (mode 0600)")
       ->type_name("FILE")
       ->needs(new_ids);
-  verb->add_option("--format", flags->format, "wav or flac (default: as the input; FLAC for lossy input)")
+  verb->add_option("--format", flags->format,
+                   "wav or flac (default: as the input; FLAC for lossy input)")
       ->check(CLI::IsMember({"wav", "flac"}));
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--allow-pipes", flags->allow_pipes, "Run the shell commands in wav.scp");
-  verb->add_flag("--skip-failed", flags->skip_failed, "Finish the corpus without recordings that failed");
+  verb->add_flag("--skip-failed", flags->skip_failed,
+                 "Finish the corpus without recordings that failed");
   verb->add_flag("--json", flags->json, "Print the report as JSON");
   verb->callback([flags] {
     const AnonymiseReport report = Anonymise(ToOptions(*flags), SOTTO_VERSION);

@@ -38,7 +38,9 @@ Outcome Shell(const std::string& command) {
   return outcome;
 }
 
-Outcome Sotto(const std::string& arguments) { return Shell(std::string(SOTTO_BINARY) + " " + arguments); }
+Outcome Sotto(const std::string& arguments) {
+  return Shell(std::string(SOTTO_BINARY) + " " + arguments);
+}
 
 bool Has(const Outcome& outcome, const std::string& text) {
   return outcome.output.find(text) != std::string::npos;
@@ -63,16 +65,29 @@ TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
 TEST(Cli, BadUsageIsExitCodeTwo) {
   const TemporaryFolder folder;
   WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
-  const std::string files = fmt::format("{} {}", (folder / "x.wav").string(), (folder / "y.wav").string());
-  for (const std::string& arguments :
-       {std::string(), std::string("dance"), std::string("anonymise"), "anonymise --strategy all " + files,
-        "anonymise --alpha x " + files, "anonymise --alpha 0.9:0.5 " + files,
-        "anonymise --alpha 7 " + files, "anonymise --method voodoo " + files,
-        "anonymise --seed 1 --key k " + files, "anonymise --seed 1 --key-out k " + files,
-        "anonymise --map-out m " + files, "anonymise --jobs 0 " + files, "anonymise --nonsense " + files,
-        "anonymise --pitch up " + files, "anonymise --target-gender f " + files,
-        "anonymise --f0 best " + files, std::string("build"), std::string("build vtln x"),
-        std::string("fit vtln x"), std::string("stream --rate 1000"), std::string("check")}) {
+  const std::string files =
+      fmt::format("{} {}", (folder / "x.wav").string(), (folder / "y.wav").string());
+  for (const std::string& arguments : {std::string(),
+                                       std::string("dance"),
+                                       std::string("anonymise"),
+                                       "anonymise --strategy all " + files,
+                                       "anonymise --alpha x " + files,
+                                       "anonymise --alpha 0.9:0.5 " + files,
+                                       "anonymise --alpha 7 " + files,
+                                       "anonymise --method voodoo " + files,
+                                       "anonymise --seed 1 --key k " + files,
+                                       "anonymise --seed 1 --key-out k " + files,
+                                       "anonymise --map-out m " + files,
+                                       "anonymise --jobs 0 " + files,
+                                       "anonymise --nonsense " + files,
+                                       "anonymise --pitch up " + files,
+                                       "anonymise --target-gender f " + files,
+                                       "anonymise --f0 best " + files,
+                                       std::string("build"),
+                                       std::string("build vtln x"),
+                                       std::string("fit vtln x"),
+                                       std::string("stream --rate 1000"),
+                                       std::string("check")}) {
     EXPECT_EQ(Sotto(arguments + " </dev/null").code, 2) << arguments;
   }
   EXPECT_FALSE(fs::exists(folder / "y.wav"));
@@ -99,9 +114,11 @@ TEST(Cli, BadInputIsOneLineAndExitCodeOne) {
   EXPECT_FALSE(fs::exists(folder / "o2"));
   EXPECT_TRUE(fs::is_empty(folder / "out"));
   WriteWav(folder / "good.wav", SyntheticVowel(0.1, 16000));
-  const Outcome nowhere = Sotto(fmt::format("anonymise {} /nonexistent/y.wav", (folder / "good.wav").string()));
+  const Outcome nowhere =
+      Sotto(fmt::format("anonymise {} /nonexistent/y.wav", (folder / "good.wav").string()));
   EXPECT_EQ(nowhere.code, 1);
-  const Outcome unwritable = Sotto(fmt::format("anonymise {} /proc/y.wav", (folder / "good.wav").string()));
+  const Outcome unwritable =
+      Sotto(fmt::format("anonymise {} /proc/y.wav", (folder / "good.wav").string()));
   EXPECT_EQ(unwritable.code, 1);
 }
 
@@ -111,12 +128,14 @@ TEST(Cli, AFullDiskLeavesNothingHalfWritten) {
   fs::create_directory(folder / "one");
   // A limit of 8 blocks on the size of a file stands in for the full disk.
   const std::string limited = "trap '' XFSZ; ulimit -f 8; " SOTTO_BINARY;
-  Outcome outcome = Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in/a/1.wav").string(),
-                                      (folder / "one/out.wav").string()));
+  Outcome outcome =
+      Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in/a/1.wav").string(),
+                        (folder / "one/out.wav").string()));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(Has(outcome, "File too large")) << outcome.output;
   EXPECT_TRUE(fs::is_empty(folder / "one"));
-  outcome = Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in").string(), (folder / "out").string()));
+  outcome = Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in").string(),
+                              (folder / "out").string()));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(Has(outcome, "failed: a/1"));
   EXPECT_FALSE(fs::exists(folder / "out/a/1.wav"));
@@ -125,8 +144,9 @@ TEST(Cli, AFullDiskLeavesNothingHalfWritten) {
 TEST(Cli, SeedAndFixedAlphaSayThatTheyProtectNobody) {
   const TemporaryFolder folder;
   WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
-  const Outcome outcome = Sotto(fmt::format("anonymise {} {} --seed 3 --alpha 0.8",
-                                            (folder / "x.wav").string(), (folder / "y.wav").string()));
+  const Outcome outcome =
+      Sotto(fmt::format("anonymise {} {} --seed 3 --alpha 0.8", (folder / "x.wav").string(),
+                        (folder / "y.wav").string()));
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(Has(outcome, "protects nobody"));
   EXPECT_TRUE(Has(outcome, "can be inverted"));
@@ -142,15 +162,17 @@ TEST(Cli, KillNineAndResumeGiveTheSameCorpus) {
   const std::string key = (folder / "key").string();
   const auto count = [&] {
     std::size_t n = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(out)) n += entry.path().extension() == ".wav";
+    for (const auto& entry : fs::recursive_directory_iterator(out))
+      n += entry.path().extension() == ".wav";
     return n;
   };
   // Kill it once some recordings, but not all, are done.
   const std::string command = fmt::format("anonymise {} {} --key-out {} --jobs 1", in, out, key);
-  const Outcome killed = Shell(fmt::format(
-      "{} {} & pid=$!; while [ $(find {} -name '[0-9]*.wav' 2>/dev/null | wc -l) -lt 5 ]; do :; done; "
-      "kill -9 $pid; wait $pid",
-      SOTTO_BINARY, command, out));
+  const Outcome killed =
+      Shell(fmt::format("{} {} & pid=$!; while [ $(find {} -name '[0-9]*.wav' 2>/dev/null | wc -l) "
+                        "-lt 5 ]; do :; done; "
+                        "kill -9 $pid; wait $pid",
+                        SOTTO_BINARY, command, out));
   EXPECT_EQ(killed.code, 137);
   const std::size_t before = count();
   ASSERT_GE(before, 5U);
@@ -204,12 +226,13 @@ TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
   const std::string file = ReadTextFile(raw + ".wav");
   EXPECT_EQ(file.substr(file.size() - 2 * x.size()), ReadTextFile(raw + ".out"));
   // The output comes before the input ends.
-  const Outcome live = Shell(fmt::format(
-      "( head -c 16000 {0}; sleep 2 ) | {1} stream --alpha 0.8 2>/dev/null | "
-      "( timeout 1 head -c 14000 | wc -c )",
-      raw, SOTTO_BINARY));
+  const Outcome live =
+      Shell(fmt::format("( head -c 16000 {0}; sleep 2 ) | {1} stream --alpha 0.8 2>/dev/null | "
+                        "( timeout 1 head -c 14000 | wc -c )",
+                        raw, SOTTO_BINARY));
   EXPECT_TRUE(Has(live, "14000")) << live.output;
-  EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream > /dev/null", raw, SOTTO_BINARY)).code, 1);
+  EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream > /dev/null", raw, SOTTO_BINARY)).code,
+            1);
 }
 
 // Two speakers with long enough vowels, and what build, fit and anonymise make of them.
@@ -228,13 +251,14 @@ TEST(Cli, BuildFitAndAnonymiseWithVtln) {
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(Has(outcome, "2 speakers fitted to 2 voices"));
   EXPECT_EQ(fs::status(profile).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(Sotto(fmt::format("fit vtln {} --pool {} -o {}", in, pool, profile)).code, 1);  // exists
+  EXPECT_EQ(Sotto(fmt::format("fit vtln {} --pool {} -o {}", in, pool, profile)).code,
+            1);  // exists
 
   outcome = Sotto(fmt::format("anonymise {} {}1 --method vtln", in, out));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(Has(outcome, "2 of 2 speakers were fitted from the recordings to be protected"));
-  outcome = Sotto(fmt::format("anonymise {} {}2 --method vtln --pool {} --profile {}", in, out, pool,
-                              profile));
+  outcome = Sotto(
+      fmt::format("anonymise {} {}2 --method vtln --pool {} --profile {}", in, out, pool, profile));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_FALSE(Has(outcome, "fitted from the recordings"));
   // Fitted to another pool than the one that ships with the program.
@@ -270,7 +294,8 @@ TEST(Cli, CompareMakesAPageWithPlayersAndPictures) {
   WriteWav(folder / "in/a/x<1>.wav", SyntheticVowel(1.0, 16000));
   const std::string in = (folder / "in").string(), out = (folder / "out").string();
   ASSERT_EQ(Sotto(fmt::format("anonymise {} {} --alpha 0.7", in, out)).code, 0);
-  const Outcome outcome = Sotto(fmt::format("compare {} {} --page {}/page.html", in, out, folder.Path().string()));
+  const Outcome outcome =
+      Sotto(fmt::format("compare {} {} --page {}/page.html", in, out, folder.Path().string()));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   const std::string page = ReadTextFile(folder / "page.html");
   EXPECT_NE(page.find("src=\"in/a/x%3C1%3E.wav\""), std::string::npos);
@@ -289,7 +314,8 @@ TEST(CliSlow, AThreeHourFileRunsInBoundedMemory) {
     for (int i = 0; i < 180; ++i) writer.Write(minute);
     writer.Close();
   }
-  const Outcome outcome = Shell(fmt::format("{} anonymise {} {}.out.wav & wait $!; ", SOTTO_BINARY, raw, raw));
+  const Outcome outcome =
+      Shell(fmt::format("{} anonymise {} {}.out.wav & wait $!; ", SOTTO_BINARY, raw, raw));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(fs::file_size(raw), fs::file_size(raw + ".out.wav"));
   rusage usage{};

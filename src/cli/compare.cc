@@ -1,4 +1,6 @@
 // sotto compare ORIGINAL PROTECTED [PROTECTED ...]
+#include "report/compare.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,7 +10,6 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
-#include "report/compare.h"
 
 namespace sotto::cli {
 namespace {
@@ -68,7 +69,8 @@ void Print(const std::vector<ComparedCopy>& copies) {
 std::optional<double> Speed(const std::string& run) {
   if (run.empty()) return std::nullopt;
   const auto json = nlohmann::json::parse(ReadTextFile(run), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("times_real_time") || !json["times_real_time"].is_number()) {
+  if (!json.is_object() || !json.contains("times_real_time") ||
+      !json["times_real_time"].is_number()) {
     throw Error(fmt::format("'{}' is no output of sotto anonymise --json", run));
   }
   return json["times_real_time"].get<double>();
@@ -80,7 +82,8 @@ void AddCompare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = AddVerb(
       app, "compare",
-      "Measures what a protection did to recordings (level, pitch, formants) and makes a page with\n"
+      "Measures what a protection did to recordings (level, pitch, formants) and makes a page "
+      "with\n"
       "players and spectrograms side by side. It runs no attacker: it says nothing about privacy.",
       "  sotto compare recordings/ mcadams/ voicemask/ vtln/ --page compare.html\n"
       "  sotto compare interview.wav protected.wav --json");
@@ -95,8 +98,8 @@ void AddCompare(CLI::App& app) {
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print the figures as JSON");
   verb->callback([flags] {
-    const auto copies =
-        CompareCopies(flags->original, {flags->released.begin(), flags->released.end()}, flags->jobs);
+    const auto copies = CompareCopies(
+        flags->original, {flags->released.begin(), flags->released.end()}, flags->jobs);
     if (!flags->page.empty()) {
       WriteFileAtomically(flags->page,
                           ComparePage(copies, {flags->page, flags->players, Speed(flags->run)}));

@@ -6,7 +6,8 @@
 #include "cli/verbs.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.", "sotto");
+  CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
+               "sotto");
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddCheck(app);
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);
+  sotto::cli::AddAssess(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -70,7 +70,7 @@ class Streamer {
  public:
   explicit Streamer(const Flags& flags)
       : codec_(MakeCodec(flags.format)), channels_(static_cast<std::size_t>(flags.channels)) {
-    const Key key = flags.target.seed             ? Key::FromExperimentSeed(*flags.target.seed)
+    const Key key = flags.target.seed               ? Key::FromExperimentSeed(*flags.target.seed)
                     : flags.target.key_file.empty() ? Key::FromSystem()
                                                     : Key::FromFile(flags.target.key_file);
     VoiceOptions options;
@@ -79,10 +79,10 @@ class Streamer {
     const auto method = MakeVoiceMethod(
         options, TargetDraws(key, Strategy::kConst, options.method, flags.target.context));
     if (method->NeedsFit()) {
-      throw Error("a stream has nothing to fit the method to beforehand: give --profile (sotto fit)");
+      throw Error(
+          "a stream has nothing to fit the method to beforehand: give --profile (sotto fit)");
     }
-    const double limit =
-        flags.format == "f32" ? std::numeric_limits<double>::infinity() : 1.0;
+    const double limit = flags.format == "f32" ? std::numeric_limits<double>::infinity() : 1.0;
     for (std::size_t c = 0; c < channels_; ++c) {
       transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, "stream", "stream"));
     }
@@ -132,7 +132,8 @@ class Streamer {
     std::vector<char> bytes(frames * channels_ * codec_.bytes);
     char* p = bytes.data();
     for (std::size_t i = 0; i < frames; ++i) {
-      for (std::size_t c = 0; c < channels_; ++c, p += codec_.bytes) codec_.encode(outputs_[c][i], p);
+      for (std::size_t c = 0; c < channels_; ++c, p += codec_.bytes)
+        codec_.encode(outputs_[c][i], p);
     }
     for (auto& output : outputs_) output.clear();
     WriteAll(bytes.data(), bytes.size());
@@ -152,7 +153,8 @@ void AddStream(CLI::App& app) {
       app, "stream",
       "Reads raw PCM (little endian) on standard input and writes it in another voice on standard\n"
       "output as it comes, as many samples as came in. The target is drawn once for the stream.",
-      "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > out.raw\n"
+      "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
+      "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");
   verb->add_option("--rate", flags->rate_hz, "Sampling rate, Hz")->check(CLI::Range(8000, 192000));
   verb->add_option("--channels", flags->channels, "Interleaved channels")->check(CLI::Range(1, 64));

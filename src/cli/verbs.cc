@@ -32,8 +32,10 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
 
 void TargetFlags::Add(CLI::App& verb) {
   CLI::Option* key_option =
-      verb.add_option("--key", key_file, "Draw targets with the key in this file")->type_name("FILE");
-  verb.add_option("--seed", seed, "Draw targets from a public number: experiments only, protects nobody")
+      verb.add_option("--key", key_file, "Draw targets with the key in this file")
+          ->type_name("FILE");
+  verb.add_option("--seed", seed,
+                  "Draw targets from a public number: experiments only, protects nobody")
       ->type_name("N")
       ->excludes(key_option);
   verb.add_option("--context", context, "Separates releases that share a key")->type_name("TEXT");
@@ -44,8 +46,9 @@ void MethodFlags::Add(CLI::App& verb) {
                   "How the voice is changed: moved poles (mcadams), a warped frequency axis "
                   "(voicemask), warps towards a voice of a pool (vtln)")
       ->check(CLI::IsMember({"mcadams", "voicemask", "vtln"}));
-  verb.add_option("--alpha", alpha,
-                  "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
+  verb.add_option(
+          "--alpha", alpha,
+          "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
       ->type_name("A|LO:HI")
       ->check(CheckAlpha);
   verb.add_option("--pitch", pitch,
@@ -58,11 +61,13 @@ void MethodFlags::Add(CLI::App& verb) {
       ->check(CLI::IsMember({"same", "other", "random"}));
   verb.add_option("--pool", pool, "Target voices, from sotto build (default: those in the program)")
       ->type_name("FILE");
-  verb.add_option("--profile", profile,
-                  "The voice to be changed, from sotto fit (default: fitted from IN where the method "
-                  "needs it)")
+  verb.add_option(
+          "--profile", profile,
+          "The voice to be changed, from sotto fit (default: fitted from IN where the method "
+          "needs it)")
       ->type_name("FILE");
-  verb.add_option("--f0", f0, "How the vocoder finds the pitch: robust holds in noise, and is slower")
+  verb.add_option("--f0", f0,
+                  "How the vocoder finds the pitch: robust holds in noise, and is slower")
       ->check(CLI::IsMember({"fast", "robust"}));
 }
 

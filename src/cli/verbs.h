@@ -42,7 +42,9 @@ struct MethodFlags {
   void Set(VoiceOptions& options) const;
 };
 
+// One function per verb, each in its own file.
 void AddAnonymise(CLI::App& app);
+void AddAssess(CLI::App& app);
 void AddBuild(CLI::App& app);
 void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);

@@ -6,8 +6,8 @@
 namespace sotto {
 
 struct SpeechLevel {
-  double active_db = 0.0;   // level while speech is active, dB relative to full scale; −inf: silence
-  double activity = 0.0;    // fraction of the time that is active
+  double active_db = 0.0;  // level while speech is active, dB relative to full scale; −inf: silence
+  double activity = 0.0;  // fraction of the time that is active
 };
 
 // The active speech level of ITU-T P.56 (method B): the envelope (two poles of 30 ms) is compared

@@ -25,8 +25,8 @@ LpcResult LevinsonDurbin(std::span<const double> r, double noise_correction = 1e
 // y[n] = Σ_k a[k]·x[n−k] with x zero before the frame.
 void FilterFir(std::span<const double> a, std::span<const double> x, std::span<double> y);
 
-// y[n] = x[n] − Σ_{k≥1} a[k]·y[n−k] with y zero before the frame; a[0] must be 1. x and y may be the
-// same frame. a.size() ≤ 65.
+// y[n] = x[n] − Σ_{k≥1} a[k]·y[n−k] with y zero before the frame; a[0] must be 1. x and y may be
+// the same frame. a.size() ≤ 65.
 void FilterAllPole(std::span<const double> a, std::span<const double> x, std::span<double> y);
 
 }  // namespace sotto

@@ -15,7 +15,8 @@ struct RealPolynomialRoots {
 };
 
 // All roots of z^n + a[1] z^(n−1) + … + a[n] by eigenvalues of the companion matrix. Slow (42 µs at
-// degree 20) and robust: the oracle of the tests and the way out when the iteration does not settle.
+// degree 20) and robust: the oracle of the tests and the way out when the iteration does not
+// settle.
 RealPolynomialRoots CompanionRoots(std::span<const double> a);
 
 // The same roots by the Ehrlich–Aberth iteration (Aberth 1973), all roots at once, started from the

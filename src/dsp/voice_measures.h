@@ -1,5 +1,5 @@
-// What a listener notices first, as numbers: pitch and formants of a recording. Simple estimators for
-// before/after comparisons, not a phonetician's instrument.
+// What a listener notices first, as numbers: pitch and formants of a recording. Simple estimators
+// for before/after comparisons, not a phonetician's instrument.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace sotto {
 std::vector<double> TrackF0(std::span<const float> x, int rate_hz);
 
 struct VoiceMeasures {
-  std::optional<double> median_f0_hz;            // over voiced frames
+  std::optional<double> median_f0_hz;               // over voiced frames
   std::array<std::optional<double>, 3> formant_hz;  // medians of F1, F2, F3 over voiced frames
 };
 

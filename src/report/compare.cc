@@ -21,11 +21,20 @@ std::string Escape(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
     switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += c;
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
     }
   }
   return escaped;
@@ -35,7 +44,8 @@ std::string Escape(const std::string& text) {
 std::string Url(const fs::path& path) {
   std::string url;
   for (const unsigned char c : path.generic_string()) {
-    const bool plain = std::isalnum(c) != 0 || std::string("-._~/").find(static_cast<char>(c)) != std::string::npos;
+    const bool plain = std::isalnum(c) != 0 ||
+                       std::string("-._~/").find(static_cast<char>(c)) != std::string::npos;
     url += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
   }
   return url;
@@ -84,7 +94,8 @@ std::optional<double> Mean(const std::vector<const ComparedPair*>& pairs, const 
 }
 
 std::string FigureRow(const std::string& title, const std::vector<const ComparedPair*>& pairs) {
-  const auto level = Mean(pairs, [](const ComparedPair& p) { return std::optional(p.level_change_db); });
+  const auto level =
+      Mean(pairs, [](const ComparedPair& p) { return std::optional(p.level_change_db); });
   std::string row = fmt::format("<tr><th scope=row>{}</th><td>{}</td><td>{}</td>", Escape(title),
                                 pairs.size(), level ? fmt::format("{:+.2f} dB", *level) : "–");
   const auto f0 = [](const ComparedPair& p) {
@@ -103,12 +114,13 @@ std::string FigureRow(const std::string& title, const std::vector<const Compared
 std::string Side(const std::string& title, const fs::path& file, const fs::path& page) {
   const Sound sound = ReadSound(file);
   const double top_hz = std::min(8000.0, sound.format.rate_hz / 2.0);
-  const auto picture = PaintSpectrogram(ComputeSpectrogram(sound.channels[0], sound.format.rate_hz), 560,
-                                        160, top_hz);
+  const auto picture = PaintSpectrogram(ComputeSpectrogram(sound.channels[0], sound.format.rate_hz),
+                                        560, 160, top_hz);
   const fs::path folder = fs::absolute(page).parent_path();
   return fmt::format(
       "<figure><figcaption>{0}</figcaption><img alt=\"{0}: spectrogram, 0 to {1:.0f} kHz\" "
-      "src=\"data:image/png;base64,{2}\"><audio controls preload=none src=\"{3}\"></audio></figure>\n",
+      "src=\"data:image/png;base64,{2}\"><audio controls preload=none "
+      "src=\"{3}\"></audio></figure>\n",
       Escape(title), top_hz / 1000.0, Base64(EncodePng(picture)),
       Url(fs::absolute(file).lexically_relative(folder)));
 }
@@ -136,7 +148,8 @@ std::optional<double> ChangePercent(const std::optional<double>& before,
   return 100.0 * (*after / *before - 1.0);
 }
 
-std::vector<ComparedPair> CompareCorpora(const fs::path& original, const fs::path& released, int jobs) {
+std::vector<ComparedPair> CompareCorpora(const fs::path& original, const fs::path& released,
+                                         int jobs) {
   std::vector<ComparedPair> pairs;
   if (!fs::is_directory(original) && original.extension() != ".tsv") {
     const std::string id = original.stem().string();
@@ -185,19 +198,22 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
     seconds += first[i].seconds;
   }
   std::string html = kHead;
-  html += fmt::format("<h1>Before and after</h1>\n<p>{} recordings of {} speakers, {:.1f} s of speech",
-                      first.size(), by_speaker.size(), seconds);
+  html +=
+      fmt::format("<h1>Before and after</h1>\n<p>{} recordings of {} speakers, {:.1f} s of speech",
+                  first.size(), by_speaker.size(), seconds);
   if (options.times_real_time) {
     html += fmt::format(", protected {:.0f} times faster than real time", *options.times_real_time);
   }
-  html += ".</p>\n<p class=note>These figures say what changed in the sound. How well the speakers are "
-          "protected is what an attacker reaches, and no attacker was run here.</p>\n";
+  html +=
+      ".</p>\n<p class=note>These figures say what changed in the sound. How well the speakers are "
+      "protected is what an attacker reaches, and no attacker was run here.</p>\n";
   for (const ComparedCopy& copy : copies) {
     std::vector<const ComparedPair*> all;
     for (const ComparedPair& pair : copy.pairs) all.push_back(&pair);
     if (copies.size() > 1) html += fmt::format("<h2>{}</h2>\n", Escape(copy.name));
-    html += "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
-            "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
+    html +=
+        "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
+        "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
     html += FigureRow("all", all);
     for (const auto& [speaker, places] : by_speaker) {
       std::vector<const ComparedPair*> list;
@@ -217,8 +233,8 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
     html += fmt::format("<h2>{}</h2>\n<div class=pair>\n", Escape(first[i].id));
     html += Side("original", first[i].original, options.page);
     for (const ComparedCopy& copy : copies) {
-      html += Side(copies.size() == 1 ? "protected" : copy.name, copy.pairs[i].released,
-                   options.page);
+      html +=
+          Side(copies.size() == 1 ? "protected" : copy.name, copy.pairs[i].released, options.page);
     }
     html += "</div>\n";
   }

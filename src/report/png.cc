@@ -43,7 +43,8 @@ std::string EncodePng(const Picture& picture) {
   for (std::size_t y = 0; y < picture.height; ++y) {
     rows += '\0';  // filter: none
     for (std::size_t x = 0; x < picture.width; ++x) {
-      for (const std::uint8_t c : picture.pixels[y * picture.width + x]) rows += static_cast<char>(c);
+      for (const std::uint8_t c : picture.pixels[y * picture.width + x])
+        rows += static_cast<char>(c);
     }
   }
   uLongf size = compressBound(static_cast<uLong>(rows.size()));

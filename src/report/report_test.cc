@@ -66,8 +66,8 @@ TEST(CompareCopies, ShowsEveryCopyBesideTheOriginal) {
   for (const char* name : {"o", "mcadams", "vtln", "other/vtln"}) {
     WriteWav(folder / (std::string(name) + "/s/1.wav"), x);
   }
-  const auto copies = CompareCopies(
-      folder / "o", {folder / "mcadams", folder / "vtln", folder / "other/vtln"}, 1);
+  const auto copies =
+      CompareCopies(folder / "o", {folder / "mcadams", folder / "vtln", folder / "other/vtln"}, 1);
   ASSERT_EQ(copies.size(), 3U);
   EXPECT_EQ(copies[0].name, "mcadams");
   EXPECT_EQ(copies[2].name, "vtln 2");

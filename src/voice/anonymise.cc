@@ -41,16 +41,19 @@ void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptio
   if (!method.NeedsFit()) return;
   ModelledVoices modelled =
       ModelVoices(corpus, {.f0_method = options.f0_method, .jobs = options.jobs});
-  notes.push_back(fmt::format("no profile was given: {} of {} speaker{} fitted from the recordings "
-                              "to be protected",
-                              modelled.voices.size(), corpus.speakers.size(),
-                              corpus.speakers.size() == 1 ? " was" : "s were"));
+  notes.push_back(
+      fmt::format("no profile was given: {} of {} speaker{} fitted from the recordings "
+                  "to be protected",
+                  modelled.voices.size(), corpus.speakers.size(),
+                  corpus.speakers.size() == 1 ? " was" : "s were"));
   std::size_t unknown = 0;
-  for (const VoiceModel& voice : modelled.voices) unknown += voice.gender == Gender::kUnknown ? 1 : 0;
+  for (const VoiceModel& voice : modelled.voices)
+    unknown += voice.gender == Gender::kUnknown ? 1 : 0;
   if (options.target_gender != TargetGender::kRandom && unknown > 0) {
-    notes.push_back(fmt::format("the corpus does not say the gender of {} speaker{}: guessed from "
-                                "the pitch",
-                                unknown, unknown == 1 ? "" : "s"));
+    notes.push_back(
+        fmt::format("the corpus does not say the gender of {} speaker{}: guessed from "
+                    "the pitch",
+                    unknown, unknown == 1 ? "" : "s"));
   }
   method.Fit(SourceVoices(std::move(modelled)));
 }
@@ -71,20 +74,23 @@ void WriteKeyOut(const AnonymiseOptions& options, const Key& key) {
 std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options) {
   std::vector<std::string> notes;
   if (options.experiment_seed) {
-    notes.emplace_back("--seed: the targets follow from a public number. This run is an experiment "
-                       "and protects nobody");
+    notes.emplace_back(
+        "--seed: the targets follow from a public number. This run is an experiment "
+        "and protects nobody");
   }
   if (!options.key_file.empty()) {
-    notes.emplace_back("--key: two releases under one key are linkable (a speaker gets the same "
-                       "target in both); --context separates them");
+    notes.emplace_back(
+        "--key: two releases under one key are linkable (a speaker gets the same "
+        "target in both); --context separates them");
   }
   if (options.method != "mcadams") return notes;
   if (options.alpha.IsFixed() && options.alpha.lo == 1.0) {
     notes.emplace_back("alpha 1 changes nothing: this run protects nobody");
   } else if (options.alpha.IsFixed()) {
-    notes.push_back(fmt::format("alpha {} is fixed, so it is public and the transformation can be "
-                                "inverted; a range (0.5:0.9) draws it in secret",
-                                options.alpha.Text()));
+    notes.push_back(
+        fmt::format("alpha {} is fixed, so it is public and the transformation can be "
+                    "inverted; a range (0.5:0.9) draws it in secret",
+                    options.alpha.Text()));
   }
   return notes;
 }
@@ -104,7 +110,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
   }
   if (options.UsesVocoder()) record["f0"] = Name(options.f0_method);
   record["strategy"] = Name(options.strategy);
-  record["randomness"] = options.experiment_seed ? "seeded experiment: protects nobody"
+  record["randomness"] = options.experiment_seed    ? "seeded experiment: protects nobody"
                          : options.key_file.empty() ? "fresh key from the operating system"
                                                     : "key file";
   record["context_given"] = !options.context.empty();
@@ -155,8 +161,8 @@ Protected ProtectFile(const fs::path& in, const fs::path& stem, const fs::path& 
   PendingFile pending(path, work);
   SoundWriter writer(pending.TemporaryPath(), format);
   const double limit = IsFloat(format.samples) ? std::numeric_limits<double>::infinity() : 1.0;
-  const std::int64_t frames = ProtectRecording(reader, writer, limit, spans, method,
-                                               strategy != Strategy::kRandom);
+  const std::int64_t frames =
+      ProtectRecording(reader, writer, limit, spans, method, strategy != Strategy::kRandom);
   writer.Close();
   pending.Commit();
   return {path, static_cast<double>(frames) / format.rate_hz};
@@ -210,8 +216,8 @@ class CorpusRun {
       : options_(options),
         corpus_(std::move(corpus)),
         state_(options.out, GivenKey(options),
-               {"anonymise", options.Text(), Name(options.strategy),
-                options.context, options.new_ids ? "new ids" : "ids kept",
+               {"anonymise", options.Text(), Name(options.strategy), options.context,
+                options.new_ids ? "new ids" : "ids kept",
                 options.container ? Extension(*options.container) : "same",
                 fs::absolute(options.in).lexically_normal().string()}),
         method_(MakeMethod(options, state_.RunKey())),
@@ -243,9 +249,8 @@ class CorpusRun {
     files_.resize(order.size());
     {
       Progress progress("anonymise", order.size(), total_bytes);
-      ParallelFor(order.size(), options_.jobs, [&](std::size_t k) {
-        progress.Done(bytes[order[k]], RunItem(order[k]));
-      });
+      ParallelFor(order.size(), options_.jobs,
+                  [&](std::size_t k) { progress.Done(bytes[order[k]], RunItem(order[k])); });
     }
     std::sort(report_.failures.begin(), report_.failures.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -260,19 +265,22 @@ class CorpusRun {
   void AddNotes() {
     report_.notes = PrivacyNotes(options_);
     if (corpus_.kind == CorpusKind::kFolder && corpus_.speakers.size() == 1) {
-      report_.notes.push_back(fmt::format("all recordings lie in one folder and count as one speaker, "
-                                          "'{}' (one folder for each speaker tells them apart)",
-                                          corpus_.speakers.front()));
+      report_.notes.push_back(
+          fmt::format("all recordings lie in one folder and count as one speaker, "
+                      "'{}' (one folder for each speaker tells them apart)",
+                      corpus_.speakers.front()));
     }
     if (!options_.new_ids) {
-      report_.notes.emplace_back("utterance ids and file names are kept, and they often carry the "
-                                 "speaker: --new-ids replaces them by keyed ids");
+      report_.notes.emplace_back(
+          "utterance ids and file names are kept, and they often carry the "
+          "speaker: --new-ids replaces them by keyed ids");
     }
     if (!corpus_.left_out.empty()) {
-      report_.notes.push_back(fmt::format("{} other files are not copied, since they may describe the "
-                                          "original voice ('{}'{})",
-                                          corpus_.left_out.size(), corpus_.left_out.front(),
-                                          corpus_.left_out.size() > 1 ? ", …" : ""));
+      report_.notes.push_back(
+          fmt::format("{} other files are not copied, since they may describe the "
+                      "original voice ('{}'{})",
+                      corpus_.left_out.size(), corpus_.left_out.front(),
+                      corpus_.left_out.size() > 1 ? ", …" : ""));
     }
     if (state_.IsResumed()) report_.notes.emplace_back("an interrupted run is taken up again");
   }
@@ -319,10 +327,9 @@ class CorpusRun {
     const fs::path fetched = state_.WorkFolder() / fmt::format("pipe-{}.part", i);
     try {
       if (!recording.pipe.empty()) FetchPipe(recording.pipe, fetched);
-      const Protected made =
-          ProtectFile(recording.pipe.empty() ? recording.path : fetched, options_.out / stems_[i],
-                      state_.WorkFolder(), options_.container, recording.spans, *method_,
-                      options_.strategy);
+      const Protected made = ProtectFile(
+          recording.pipe.empty() ? recording.path : fetched, options_.out / stems_[i],
+          state_.WorkFolder(), options_.container, recording.spans, *method_, options_.strategy);
       fs::remove(fetched);
       files_[i] = stems_[i] + made.path.extension().string();
       const std::lock_guard lock(mutex_);
@@ -376,9 +383,10 @@ class CorpusRun {
 // Where the record of a single file goes: sotto-run.json beside it, unless a record of another
 // output is there.
 fs::path RecordPath(const fs::path& out) {
-  const fs::path plain = out.parent_path() / "sotto-run.json";
+  fs::path plain = out.parent_path() / "sotto-run.json";
   if (!fs::exists(plain)) return plain;
-  const auto record = nlohmann::json::parse(ReadTextFile(plain), nullptr, /*allow_exceptions=*/false);
+  const auto record =
+      nlohmann::json::parse(ReadTextFile(plain), nullptr, /*allow_exceptions=*/false);
   if (record.is_object() && record.value("output", "") == out.filename().string()) return plain;
   return out.parent_path() / (out.filename().string() + ".sotto-run.json");
 }
@@ -403,8 +411,8 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
     if (extension == ".wav") container = Container::kWav;
     if (extension == ".flac") container = Container::kFlac;
     if (extension != ".wav" && extension != ".flac") {
-      throw Error(fmt::format("output '{}': the name must end in .wav or .flac",
-                              options.out.string()));
+      throw Error(
+          fmt::format("output '{}': the name must end in .wav or .flac", options.out.string()));
     }
     if (options.container && container != options.container) {
       throw Error(fmt::format("output '{}' and --format disagree", options.out.string()));
@@ -479,8 +487,8 @@ AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& ve
   const fs::path& root = scan.corpus.root;
   if ((scan.corpus.kind == CorpusKind::kFolder && IsInside(options.out, root)) ||
       IsInside(root, options.out)) {
-    throw Error(fmt::format("input '{}' and output '{}' lie inside each other",
-                            options.in.string(), options.out.string()));
+    throw Error(fmt::format("input '{}' and output '{}' lie inside each other", options.in.string(),
+                            options.out.string()));
   }
   RefuseBadCorpus(scan.problems, options.in);
   return CorpusRun(options, std::move(scan.corpus)).Run(version);

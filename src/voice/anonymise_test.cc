@@ -37,7 +37,8 @@ AnonymiseReport Protect(const AnonymiseOptions& options) { return Anonymise(opti
 void MakeFolderCorpus(const TemporaryFolder& folder) {
   for (const char* speaker : {"anna", "ben", "cem"}) {
     for (const char* name : {"1", "2"}) {
-      WriteWav(folder / (std::string("in/") + speaker + "/" + name + ".wav"), SyntheticVowel(0.4, 16000));
+      WriteWav(folder / (std::string("in/") + speaker + "/" + name + ".wav"),
+               SyntheticVowel(0.4, 16000));
     }
   }
 }
@@ -221,8 +222,9 @@ TEST(AnonymiseCorpus, FailedItemsAreNamedAndAMendedRunFinishesWithTheSameKey) {
 TEST(AnonymiseCorpus, SkipFailedFinishesWithoutTheBadOnes) {
   const TemporaryFolder folder;
   MakeFolderCorpus(folder);
-  WriteFileAtomically(folder / "in/manifest.tsv",
-                      "utt_id\tpath\tspeaker\ttext\nu1\tanna/1.wav\tanna\thello\nu2\tgone.wav\tben\tx\n");
+  WriteFileAtomically(
+      folder / "in/manifest.tsv",
+      "utt_id\tpath\tspeaker\ttext\nu1\tanna/1.wav\tanna\thello\nu2\tgone.wav\tben\tx\n");
   AnonymiseOptions options = Options(folder / "in", folder / "out");
   options.skip_failed = true;
   const auto report = Protect(options);
@@ -244,7 +246,8 @@ TEST(AnonymiseCorpus, OutsideSegmentsThereIsSilence) {
   ASSERT_EQ(out.channels[0].size(), 48000U);
   const auto energy = [&](double from_s, double to_s) {
     double sum = 0.0;
-    for (auto i = static_cast<std::size_t>(from_s * 16000); i < static_cast<std::size_t>(to_s * 16000); ++i) {
+    for (auto i = static_cast<std::size_t>(from_s * 16000);
+         i < static_cast<std::size_t>(to_s * 16000); ++i) {
       sum += static_cast<double>(out.channels[0][i]) * out.channels[0][i];
     }
     return sum;
@@ -269,8 +272,9 @@ TEST(AnonymiseCorpus, SegmentsBeyondTheRecordingFail) {
   WriteFileAtomically(folder / "in/wav.scp", "r r.wav\n");
   WriteFileAtomically(folder / "in/utt2spk", "u1 anna\n");
   int run = 0;
-  for (const auto& [segment, failures] :
-       {std::pair<const char*, std::size_t>{"u1 r 0.5 1.3\n", 0}, {"u1 r 0.5 1.6\n", 1}, {"u1 r 1.2 1.3\n", 1}}) {
+  for (const auto& [segment, failures] : {std::pair<const char*, std::size_t>{"u1 r 0.5 1.3\n", 0},
+                                          {"u1 r 0.5 1.6\n", 1},
+                                          {"u1 r 1.2 1.3\n", 1}}) {
     WriteFileAtomically(folder / "in/segments", segment);
     const auto report = Protect(Options(folder / "in", folder / ("out" + std::to_string(run++))));
     EXPECT_EQ(report.failures.size(), failures) << segment;

@@ -28,38 +28,24 @@ void LoudnessKeeper::Process(std::span<const double> input, std::span<double> bl
 PeakHolder::PeakHolder(std::size_t block_size, double limit)
     : limit_(limit), waiting_(block_size), finished_(block_size) {}
 
-// With knee k: k + u/(1 + u·(p − L)/((L − k)(p − k))) for u = |x| − k > 0; slope 1 at the knee, value
-// L at |x| = p.
-double PeakHolder::Bend(double x, double peak) const {
-  const double knee = 0.8 * limit_;
-  const double over = std::abs(x) - knee;
-  if (peak <= limit_ || over <= 0.0) return x;
-  const double bend = (peak - limit_) / ((limit_ - knee) * (peak - knee));
-  return std::copysign(knee + over / (1.0 + over * bend), x);
-}
-
 std::span<const double> PeakHolder::Process(std::span<const double> block) {
   double peak = 0.0;
   for (const double x : block) peak = std::max(peak, std::abs(x));
+  const double gain = peak > limit_ ? limit_ / peak : 1.0;
   const bool first = !started_;
   if (first) {
-    border_peak_ = peak;
+    border_gain_ = gain;
     started_ = true;
   } else {
-    const double end_peak = std::max(waiting_peak_, peak);
-    const double slope = (end_peak - border_peak_) / static_cast<double>(waiting_.size());
+    const double end_gain = std::min(waiting_gain_, gain);
+    const double slope = (end_gain - border_gain_) / static_cast<double>(waiting_.size());
     double free = 0.0, held = 0.0;
-    for (const double x : waiting_) free += x * x;
-    if (std::max(border_peak_, end_peak) <= limit_) {  // nearly always: nothing to bend
-      finished_.swap(waiting_);
-      held = free;
-    } else {
-      for (std::size_t i = 0; i < waiting_.size(); ++i) {
-        finished_[i] = Bend(waiting_[i], border_peak_ + slope * static_cast<double>(i));
-        held += finished_[i] * finished_[i];
-      }
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      finished_[i] = waiting_[i] * (border_gain_ + slope * static_cast<double>(i));
+      free += waiting_[i] * waiting_[i];
+      held += finished_[i] * finished_[i];
     }
-    border_peak_ = end_peak;
+    border_gain_ = end_gain;
     constexpr double kForget = 0.97, kMaxGain = 2.0;
     energy_free_ = kForget * energy_free_ + free / (lost_gain_ * lost_gain_);
     energy_held_ = kForget * energy_held_ + held / (lost_gain_ * lost_gain_);
@@ -68,7 +54,7 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
     }
   }
   std::copy(block.begin(), block.end(), waiting_.begin());
-  waiting_peak_ = peak;
+  waiting_gain_ = gain;
   return first ? std::span<const double>{} : std::span<const double>(finished_);
 }
 

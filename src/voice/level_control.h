@@ -1,5 +1,5 @@
-// Keeps the loudness of a transformed signal and holds its peaks, block by block, with no step at the
-// borders of blocks and no change at all where the transformation changed nothing.
+// Keeps the loudness of a transformed signal and holds its peaks, block by block, with no step at
+// the borders of blocks and no change at all where the transformation changed nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace sotto {
 
 // Brings each block to the loudness of the input at the same place: overlapping frames that went
-// through different filters add with a little less (or more) than their full amplitude. The energies
-// are followed over about a tenth of a second; the gain runs linearly through a block.
+// through different filters add with a little less (or more) than their full amplitude. The
+// energies are followed over about a tenth of a second; the gain runs linearly through a block.
 class LoudnessKeeper {
  public:
   // `extra_gain` multiplies the gain (what the peak holder asks for).
@@ -21,10 +21,10 @@ class LoudnessKeeper {
   double gain_ = 1.0;
 };
 
-// A block whose peak p exceeds the limit L is bent by a curve that leaves values below 0.8·L alone
-// and takes p to L. p runs linearly from border to border of blocks, where it is the larger of the
-// two blocks' peaks; so nothing exceeds L, and blocks below the limit stay as they are. Delays by one
-// block, since a border needs the block behind it.
+// A block whose peak exceeds the limit is turned down. The gain runs linearly from border to border
+// of blocks, where it is the smaller of the gains the two blocks need; so nothing exceeds the
+// limit, there is no step and no distortion, and blocks below the limit, with such neighbours, stay
+// as they are. Delays by one block, since a border needs the block behind it.
 class PeakHolder {
  public:
   PeakHolder(std::size_t block_size, double limit);
@@ -32,17 +32,15 @@ class PeakHolder {
   // Takes the next block and, from the second call on, returns the one before it, finished.
   std::span<const double> Process(std::span<const double> block);
 
-  // The gain that would give back the energy that bending has cost over the last third of a second.
+  // The gain that would give back the energy this has cost over the last third of a second.
   double LostGain() const { return lost_gain_; }
 
  private:
-  double Bend(double x, double peak) const;
-
   const double limit_;
   std::vector<double> waiting_, finished_;
   bool started_ = false;
-  double border_peak_ = 0.0;   // at the start of waiting_
-  double waiting_peak_ = 0.0;  // of waiting_
+  double border_gain_ = 1.0;   // at the start of waiting_
+  double waiting_gain_ = 1.0;  // what waiting_ needs
   double energy_free_ = 0.0, energy_held_ = 0.0;
   double lost_gain_ = 1.0;
 };

@@ -46,8 +46,8 @@ double SnrDb(std::span<const float> x, std::span<const float> y) {
   return 10.0 * std::log10(signal / noise);
 }
 
-// The sharpest resonance within 20 % of `near_hz`, by linear prediction of the whole signal brought to
-// 16 kHz (8 kHz where it has no more).
+// The sharpest resonance within 20 % of `near_hz`, by linear prediction of the whole signal brought
+// to 16 kHz (8 kHz where it has no more).
 double ResonanceHz(std::span<const float> x, int rate_hz, double near_hz) {
   const int low_rate = std::min(rate_hz, 16000);
   const auto low = Resample(x, rate_hz, low_rate);
@@ -97,7 +97,8 @@ TEST_P(McAdamsRate, FormantsLandWhereTheFormulaSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rates, McAdamsRate, ::testing::Values(8000, 11025, 16000, 22050, 44100, 48000));
+INSTANTIATE_TEST_SUITE_P(Rates, McAdamsRate,
+                         ::testing::Values(8000, 11025, 16000, 22050, 44100, 48000));
 
 TEST(McAdams, PivotIsTheSameAtEveryRate) {
   // Method card: 500 Hz at alpha 0.8 goes to 692 Hz.
@@ -131,12 +132,12 @@ TEST(McAdams, OddSignalsStayFiniteAndInRange) {
   std::vector<std::vector<float>> signals(8, std::vector<float>(n, 0.0F));
   SeededRng rng(5);
   for (std::size_t i = 0; i < n; ++i) {
-    signals[1][i] = 0.5F;                                          // DC
-    signals[2][i] = 1.0F;                                          // DC at full scale
-    signals[3][i] = i % 80 < 40 ? 1.0F : -1.0F;                    // clipped square
-    signals[4][i] = std::sin(0.3F * static_cast<float>(i));        // pure tone
-    signals[5][i] = i == 5000 ? 1.0F : 0.0F;                       // one click
-    signals[6][i] = i % 2 == 0 ? 1.0F : -1.0F;                     // Nyquist
+    signals[1][i] = 0.5F;                                    // DC
+    signals[2][i] = 1.0F;                                    // DC at full scale
+    signals[3][i] = i % 80 < 40 ? 1.0F : -1.0F;              // clipped square
+    signals[4][i] = std::sin(0.3F * static_cast<float>(i));  // pure tone
+    signals[5][i] = i == 5000 ? 1.0F : 0.0F;                 // one click
+    signals[6][i] = i % 2 == 0 ? 1.0F : -1.0F;               // Nyquist
     signals[7][i] = std::clamp(static_cast<float>(3.0 * rng.Gaussian()), -1.0F, 1.0F);
   }
   for (std::size_t s = 0; s < signals.size(); ++s) {
@@ -148,7 +149,8 @@ TEST(McAdams, OddSignalsStayFiniteAndInRange) {
       }
     }
   }
-  for (const float v : Transform(signals[0], 16000, 0.8)) EXPECT_EQ(v, 0.0F);  // silence stays silence
+  for (const float v : Transform(signals[0], 16000, 0.8))
+    EXPECT_EQ(v, 0.0F);  // silence stays silence
 }
 
 TEST(McAdams, FloatSignalsAboveFullScaleAreNotHeld) {
@@ -196,8 +198,8 @@ double HopModulationDb(std::span<const float> x, int rate_hz) {
 }
 
 TEST(McAdams, FrameBordersDoNotClick) {
-  // A steady vowel whose pitch has no harmonic at the hop rate. Measured: −31 dB (α = 0.5) to −37 dB
-  // (0.9), 0.2 dB of ripple in level at most; the vowel itself has −60 dB there.
+  // A steady vowel whose pitch has no harmonic at the hop rate. Measured: −31 dB (α = 0.5) to −37
+  // dB (0.9), 0.2 dB of ripple in level at most; the vowel itself has −60 dB there.
   const auto vowel = SyntheticVowel(10.0, 16000, 127.3, {700, 1220, 2600, 3500}, false);
   ASSERT_LT(HopModulationDb(vowel, 16000), -50.0);
   for (const double alpha : {0.5, 0.6, 0.7, 0.8, 0.9}) {
@@ -210,8 +212,8 @@ class RealSpeech : public ::testing::Test {
   // Every n-th recording of the evaluation corpus.
   static std::vector<std::filesystem::path> Some(std::size_t step) {
     std::vector<std::filesystem::path> files, some;
-    for (const auto& entry : std::filesystem::directory_iterator(
-             testing::SharedFolder() / "data/speech/libri_eval/wav")) {
+    for (const auto& entry : std::filesystem::directory_iterator(testing::SharedFolder() /
+                                                                 "data/speech/libri_eval/wav")) {
       files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
@@ -275,7 +277,8 @@ TEST(Resampled, AboveFortyEightKilohertzTheLengthAndTheVowelStay) {
     const std::size_t latency = transformer->LatencySamples();
     std::vector<float> out;
     const std::vector<float> piece(static_cast<std::size_t>(rate) / 1000, 0.1F);
-    for (std::size_t pushed = piece.size(); pushed <= static_cast<std::size_t>(rate); pushed += piece.size()) {
+    for (std::size_t pushed = piece.size(); pushed <= static_cast<std::size_t>(rate);
+         pushed += piece.size()) {
       transformer->Push(piece, out);
       ASSERT_GE(out.size() + latency, pushed) << rate;
     }

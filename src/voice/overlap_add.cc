@@ -6,7 +6,8 @@
 
 namespace sotto {
 
-OverlapAdd::OverlapAdd(std::unique_ptr<FrameProcessor> processor, std::size_t hop, double peak_limit)
+OverlapAdd::OverlapAdd(std::unique_ptr<FrameProcessor> processor, std::size_t hop,
+                       double peak_limit)
     : processor_(std::move(processor)),
       hop_(hop),
       window_(2 * hop),

@@ -16,8 +16,8 @@ class FrameProcessor {
   virtual void Process(std::span<double> frame) = 0;
 };
 
-// Runs a FrameProcessor over a stream, keeps its loudness and holds its peaks. Latency: the two hops
-// of a frame and the one the peaks need.
+// Runs a FrameProcessor over a stream, keeps its loudness and holds its peaks. Latency: the two
+// hops of a frame and the one the peaks need.
 class OverlapAdd : public StreamTransformer {
  public:
   OverlapAdd(std::unique_ptr<FrameProcessor> processor, std::size_t hop, double peak_limit);

@@ -29,9 +29,10 @@ std::vector<Stretch> ToStretches(std::span<const Span> spans, int rate_hz, bool 
                  span.speaker};
     if (!stretches.empty() && next.begin < stretches.back().end) {
       if (!merge_overlaps || next.speaker != stretches.back().speaker) {
-        throw Error(fmt::format("utterances '{}' and '{}' overlap, so they cannot have different "
-                                "targets (strategy perm or const, or cut them)",
-                                stretches.back().utterance, next.utterance));
+        throw Error(
+            fmt::format("utterances '{}' and '{}' overlap, so they cannot have different "
+                        "targets (strategy perm or const, or cut them)",
+                        stretches.back().utterance, next.utterance));
       }
       stretches.back().end = std::max(stretches.back().end, next.end);
       continue;
@@ -76,7 +77,8 @@ class Channels {
     interleaved_.resize(ready * n);
     for (std::size_t c = 0; c < n; ++c) {
       for (std::size_t i = 0; i < ready; ++i) interleaved_[i * n + c] = outputs_[c][i];
-      outputs_[c].erase(outputs_[c].begin(), outputs_[c].begin() + static_cast<std::ptrdiff_t>(ready));
+      outputs_[c].erase(outputs_[c].begin(),
+                        outputs_[c].begin() + static_cast<std::ptrdiff_t>(ready));
     }
     writer.Write(interleaved_);
   }
@@ -129,14 +131,14 @@ std::int64_t ProtectRecording(SoundReader& reader, SoundWriter& writer, double p
     current->Finish(writer);
     const double overshoot_s = static_cast<double>(stretch->end - position) / format.rate_hz;
     if (stretch->end != kToTheEnd && overshoot_s > kMaxOvershootS) {
-      throw Error(fmt::format("utterance '{}' ends {:.2f} s after its recording", stretch->utterance,
-                              overshoot_s));
+      throw Error(fmt::format("utterance '{}' ends {:.2f} s after its recording",
+                              stretch->utterance, overshoot_s));
     }
     ++stretch;
   }
   if (stretch != stretches.end()) {
-    throw Error(fmt::format("utterance '{}' begins after the end of its recording",
-                            stretch->utterance));
+    throw Error(
+        fmt::format("utterance '{}' begins after the end of its recording", stretch->utterance));
   }
   return position;
 }

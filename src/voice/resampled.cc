@@ -41,8 +41,8 @@ void Resampled::Deliver(std::vector<float>& out) {
 }
 
 std::size_t Resampled::LatencySamples() const {
-  // Measured with libsoxr's HQ recipe between 48 kHz and 48–192 kHz: a pair of converters holds back
-  // 23 to 38 ms (mcadams_test.cc).
+  // Measured with libsoxr's HQ recipe between 48 kHz and 48–192 kHz: a pair of converters holds
+  // back 23 to 38 ms (mcadams_test.cc).
   constexpr double kConvertersSeconds = 0.040;
   const double inner = static_cast<double>(inner_->LatencySamples()) * ratio_;
   return static_cast<std::size_t>(std::ceil(inner + kConvertersSeconds * 48000.0 * ratio_));

@@ -53,9 +53,10 @@ RunState::RunState(const fs::path& out, const std::optional<Key>& given_key,
     if (stored) key_ = Key::FromHex(lines[1], state.string());
     if (!stored) key_ = given_key;
     if (stored == given_key.has_value() || !key_ || digest(*key_) != lines[2]) {
-      throw Error(fmt::format("'{}' holds an unfinished run with other parameters: start it with the "
-                              "same ones, or remove the folder",
-                              out.string()));
+      throw Error(
+          fmt::format("'{}' holds an unfinished run with other parameters: start it with the "
+                      "same ones, or remove the folder",
+                      out.string()));
     }
     for (const auto& entry : fs::directory_iterator(work_)) {
       if (entry.path().extension() == ".part") fs::remove(entry.path());
@@ -69,18 +70,17 @@ RunState::RunState(const fs::path& out, const std::optional<Key>& given_key,
   }
   const fs::path fresh = work_ / "state.new";
   fs::remove(fresh);
-  WritePrivateFile(fresh, fmt::format("{}\n{}\n{}\n", kTitle, given_key ? "given" : key_->Hex(),
-                                      digest(*key_)));
+  WritePrivateFile(
+      fresh, fmt::format("{}\n{}\n{}\n", kTitle, given_key ? "given" : key_->Hex(), digest(*key_)));
   fs::rename(fresh, state);
   lock_ = std::make_unique<FileLock>(state);
 }
 
-RunState::FileLock::FileLock(const fs::path& path)
-    : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+RunState::FileLock::FileLock(const fs::path& path) : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
   if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
   if (fd_ >= 0) ::close(fd_);
-  throw Error(fmt::format("another run is writing to '{}'",
-                          path.parent_path().parent_path().string()));
+  throw Error(
+      fmt::format("another run is writing to '{}'", path.parent_path().parent_path().string()));
 }
 
 RunState::FileLock::~FileLock() { ::close(fd_); }

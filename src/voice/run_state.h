@@ -11,14 +11,14 @@
 
 namespace sotto {
 
-// Lives in OUT/.sotto-work (mode 0700): the file `state` (mode 0600) with the key of the run, when it
-// came from the operating system, and a keyed hash of the parameters; and files being written. The
-// state file is locked, so that two runs never share an output.
+// Lives in OUT/.sotto-work (mode 0700): the file `state` (mode 0600) with the key of the run, when
+// it came from the operating system, and a keyed hash of the parameters; and files being written.
+// The state file is locked, so that two runs never share an output.
 class RunState {
  public:
-  // Takes up the run in `out` or starts one. `given_key` is the user's key, absent when the operating
-  // system is to give one. Throws Error when `out` holds anything else than an unfinished run with
-  // the same parameters, or when that run is still going on.
+  // Takes up the run in `out` or starts one. `given_key` is the user's key, absent when the
+  // operating system is to give one. Throws Error when `out` holds anything else than an unfinished
+  // run with the same parameters, or when that run is still going on.
   RunState(const std::filesystem::path& out, const std::optional<Key>& given_key,
            std::initializer_list<std::string_view> parameters);
   RunState(const RunState&) = delete;

@@ -27,11 +27,8 @@ const char* Name(Strategy strategy) {
   return "";
 }
 
-TargetDraws::TargetDraws(Key key, Strategy strategy, std::string method, std::string context)
-    : key_(std::move(key)),
-      strategy_(strategy),
-      method_(std::move(method)),
-      context_(std::move(context)) {}
+TargetDraws::TargetDraws(const Key& key, Strategy strategy, std::string method, std::string context)
+    : key_(key), strategy_(strategy), method_(std::move(method)), context_(std::move(context)) {}
 
 double TargetDraws::Uniform(std::string_view parameter, double lo, double hi,
                             std::string_view speaker, std::string_view utterance) const {

@@ -15,12 +15,12 @@ enum class Strategy { kConst, kPerm, kRandom };
 Strategy ParseStrategy(std::string_view name);
 const char* Name(Strategy strategy);
 
-// Draws by keyed hash of (version, method, parameter, level, id, context), each length-prefixed: who
-// knows every id but not the key learns nothing about a draw, and draws of two keys, two contexts,
-// two methods or two parameters are independent.
+// Draws by keyed hash of (version, method, parameter, level, id, context), each length-prefixed:
+// who knows every id but not the key learns nothing about a draw, and draws of two keys, two
+// contexts, two methods or two parameters are independent.
 class TargetDraws {
  public:
-  TargetDraws(Key key, Strategy strategy, std::string method, std::string context = {});
+  TargetDraws(const Key& key, Strategy strategy, std::string method, std::string context = {});
 
   // Uniform on [lo, hi) for this utterance of this speaker.
   double Uniform(std::string_view parameter, double lo, double hi, std::string_view speaker,

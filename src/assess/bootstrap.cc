@@ -1,0 +1,84 @@
+#include "assess/bootstrap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "assess/interner.h"
+#include "base/random.h"
+
+namespace sotto {
+namespace {
+
+// Speaker numbers for both columns from one list of names.
+std::size_t NumberSpeakers(const Trials& trials, std::vector<std::uint32_t>& enrol,
+                           std::vector<std::uint32_t>& test) {
+  Interner interner;
+  const auto number = [&interner](const IdColumn& column, std::vector<std::uint32_t>& out) {
+    std::vector<std::uint32_t> of_name;
+    for (const std::string& name : column.names) of_name.push_back(interner.Add(name));
+    for (const std::uint32_t i : column.index) out.push_back(of_name[i]);
+  };
+  number(trials.enrol_spk, enrol);
+  number(trials.test_spk, test);
+  return interner.TakeNames().size();
+}
+
+// Adds n draws with replacement from n items to the items' weights.
+template <typename WeightOf>
+void DrawWithReplacement(SeededRng& rng, std::size_t n, const WeightOf& weight_of) {
+  for (std::size_t i = 0; i < n; ++i) weight_of(rng.Below(n)) += 1.0;
+}
+
+}  // namespace
+
+Resampler::Resampler(const Trials& trials) : trials_(trials) {
+  if (trials.HasSpeakers()) n_speakers_ = NumberSpeakers(trials, enrol_, test_);
+  if (n_speakers_ > 1) return;
+  n_speakers_ = 0;
+  for (std::uint32_t i = 0; i < trials.size(); ++i) {
+    (trials.is_target[i] != 0 ? tar_ : non_).push_back(i);
+  }
+}
+
+std::string Resampler::Describe() const {
+  if (SpeakerLevel()) return fmt::format("speaker-level ({} speakers)", n_speakers_);
+  return trials_.HasSpeakers() ? "trial-level (one speaker alone)"
+                               : "trial-level (no speakers given)";
+}
+
+void Resampler::Make(std::uint64_t seed, std::uint64_t r, Draw& draw) const {
+  SeededRng rng(MixBits(MixBits(seed + 1) ^ (r + 0x9e3779b97f4a7c15U)));
+  draw.trial.assign(trials_.size(), 0.0);
+  if (!SpeakerLevel()) {
+    draw.speaker.clear();
+    for (const auto* members : {&tar_, &non_}) {
+      DrawWithReplacement(rng, members->size(),
+                          [&](std::size_t k) -> double& { return draw.trial[(*members)[k]]; });
+    }
+    return;
+  }
+  draw.speaker.assign(n_speakers_, 0.0);
+  DrawWithReplacement(rng, n_speakers_, [&](std::size_t k) -> double& { return draw.speaker[k]; });
+  for (std::size_t i = 0; i < draw.trial.size(); ++i) {
+    draw.trial[i] = draw.speaker[enrol_[i]] * draw.speaker[test_[i]];
+  }
+}
+
+std::optional<Interval> PercentileInterval(std::vector<double> values, double level) {
+  std::erase_if(values, [](double v) { return std::isnan(v); });
+  constexpr std::size_t kFewest = 10;
+  if (values.size() < kFewest) return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&values](double share) {
+    const double at = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    if (values[below] == values[above]) return values[below];  // infinities too
+    return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+  };
+  return Interval{quantile((1.0 - level) / 2.0), quantile((1.0 + level) / 2.0), level};
+}
+
+}  // namespace sotto

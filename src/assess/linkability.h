@@ -1,0 +1,42 @@
+// Linkability of scores (Gomez-Barrero, Galbally, Rathgeb & Busch 2017). Not the regulator's
+// linkability, which is a rank-1 rate.
+#pragma once
+
+#include <vector>
+
+#include "assess/levels.h"
+
+namespace sotto {
+
+struct LinkabilityOptions {
+  double omega = 1.0;     // ratio of the priors, mated over non-mated
+  int bins = 0;           // 0: the published rule, int(n_mated / 10) but at most 100
+  void Validate() const;  // throws Error
+};
+
+// D(s) = 2·ω·LR/(1 + ω·LR) − 1 where ω·LR > 1, else 0, with LR the ratio of histogram densities
+// over equal bins from the lowest to the highest score; D = 1 where only mated scores fall.
+struct Linkability {
+  // The figure papers quote: trapezoid rule over the bin centres, which loses half of the first and
+  // the last bin (0.5 for scores saturated at the maximum), and is 0 below 20 mated scores.
+  double d_sys = 0.0;
+  // Sum of D times the share of mated scores over all bins: nothing is lost at the edges. Below 20
+  // mated scores 10 bins are used. (Estimating densities by counts still overstates linkability
+  // when bins hold few scores.)
+  double d_sys_unbiased = 0.0;
+  int bins = 0;
+  std::vector<double> centre;     // scores
+  std::vector<double> d;          // D(s) at the centres
+  std::vector<double> mated;      // density
+  std::vector<double> non_mated;  // density
+};
+
+// Infinite scores fall into the bin at their end, and the bins span the finite ones (the published
+// code fails on them). NaN where given bins have no width (all scores equal), as published.
+Linkability MeasureLinkability(const ScoreLevels& data, const LinkabilityOptions& options = {});
+
+// Maximal-leakage linkability (Otroshi Shahreza, Shkel & Marcel 2023): log2 Σ max(P(bin|mated),
+// P(bin|non-mated)), 0 … 1 bit. NaN where all scores are equal.
+double MaximalLinkability(const ScoreLevels& data, int bins);
+
+}  // namespace sotto

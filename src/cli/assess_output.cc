@@ -1,0 +1,65 @@
+#include "cli/assess_output.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "cli/assess.h"
+
+namespace sotto::cli {
+
+void AddReportFlag(CLI::App& verb, std::string& report) {
+  verb.add_option("--report", report, "write figures and plots as one HTML page")
+      ->type_name("OUT.html");
+}
+
+void AddOutputFlags(CLI::App& verb, OutputFlags& flags) {
+  flags.intervals.jobs = DefaultJobs();
+  verb.add_option("--bootstrap", flags.intervals.resamples, "resamples for the intervals; 0: none")
+      ->capture_default_str();
+  verb.add_option("--level", flags.intervals.level, "level of the intervals")
+      ->capture_default_str();
+  verb.add_option("--seed", flags.intervals.seed, "seed of the bootstrap")->capture_default_str();
+  verb.add_option("--jobs", flags.intervals.jobs, "threads; the figures do not depend on it")
+      ->capture_default_str();
+  AddReportFlag(verb, flags.report);
+  verb.add_flag("--json", flags.json, "print everything as JSON");
+}
+
+void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
+  try {
+    flags.intervals.Validate();
+    check();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
+
+void WriteReport(const std::string& path, const AssessPage& page) {
+  WriteFileAtomically(path, RenderAssessPage(page));
+}
+
+void PrintPanel(const OutputFlags& flags, const Panel& panel, nlohmann::ordered_json json,
+                const std::vector<std::string>& notes) {
+  if (flags.json) {
+    json["bootstrap"] = panel.bootstrap;
+    json["notes"] = notes;
+    for (const Figure& figure : panel.figures) json["figures"][figure.name] = JsonFigure(figure);
+    PrintJson(json);
+    return;
+  }
+  PrintFigures(panel.figures);
+  fmt::print("intervals: {}\n", panel.bootstrap);
+  for (const std::string& note : notes) fmt::print("{}\n", note);
+}
+
+nlohmann::ordered_json JsonNumberList(const std::vector<double>& values) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const double value : values) json.push_back(JsonNumber(value));
+  return json;
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,217 @@
+#include "report/assess_page.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/embedded.h"
+
+namespace sotto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json NumberList(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) {
+    list.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
+  }
+  return list;
+}
+
+Json AxisJson(const PlotAxis& axis) {
+  Json json = {{"label", axis.label},
+               {"scale", axis.scale == Scale::kLog      ? "log"
+                         : axis.scale == Scale::kProbit ? "probit"
+                                                        : "linear"},
+               {"percent", axis.percent}};
+  if (axis.low) json["low"] = *axis.low;
+  if (axis.high) json["high"] = *axis.high;
+  if (!axis.ticks.empty()) json["ticks"] = axis.ticks;
+  return json;
+}
+
+const char* MarkName(Mark mark) {
+  switch (mark) {
+    case Mark::kMarked:
+      return "marked";
+    case Mark::kPoints:
+      return "points";
+    case Mark::kSteps:
+      return "steps";
+    case Mark::kReference:
+      return "reference";
+    default:
+      return "line";
+  }
+}
+
+Json PlotJson(const Plot& plot) {
+  Json json = {{"id", plot.id},         {"title", plot.title},     {"x", AxisJson(plot.x)},
+               {"y", AxisJson(plot.y)}, {"series", Json::array()}, {"matrices", Json::array()}};
+  for (const PlotSeries& series : plot.series) {
+    Json one = {{"name", series.name},
+                {"mark", MarkName(series.mark)},
+                {"x", NumberList(series.x)},
+                {"y", NumberList(series.y)}};
+    if (!series.labels.empty()) one["labels"] = series.labels;
+    if (!series.hints.empty()) one["hints"] = series.hints;
+    json["series"].push_back(std::move(one));
+  }
+  for (const PlotMatrix& matrix : plot.matrices) {
+    json["matrices"].push_back(
+        {{"title", matrix.title}, {"names", matrix.names}, {"values", NumberList(matrix.values)}});
+  }
+  return json;
+}
+
+// JSON inside a script element: '<' as an escape, so that no id can end the element.
+std::string ScriptSafe(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
+std::string Number(double value) {
+  if (std::isnan(value)) return "undefined";
+  if (std::isinf(value)) return value > 0.0 ? "∞" : "−∞";
+  return fmt::format("{:.4g}", value);
+}
+
+std::string FigureRow(const Figure& figure) {
+  std::string counts;
+  for (const auto& [name, count] : figure.counts) {
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", name, count);
+  }
+  std::string interval;
+  if (figure.interval) {
+    interval = fmt::format("{} – {}", Number(figure.interval->low), Number(figure.interval->high));
+  }
+  const std::string remark =
+      figure.remark.empty()
+          ? ""
+          : fmt::format(" <span class=\"remark\">{}</span>", EscapeHtml(figure.remark));
+  return fmt::format(
+      "<tr><td class=\"name\">{}{}</td><td class=\"number\" data-label=\"value\">{}</td>"
+      "<td class=\"number\" data-label=\"interval\">{}</td><td data-label=\"unit\">{}</td>"
+      "<td data-label=\"direction\">{}</td><td data-label=\"counts\">{}</td></tr>\n",
+      EscapeHtml(figure.name), remark, Number(figure.value), interval, EscapeHtml(figure.unit),
+      DirectionText(figure.direction), EscapeHtml(counts));
+}
+
+std::string FigureTable(const std::vector<Figure>& figures) {
+  double level = 0.95;
+  for (const Figure& figure : figures) {
+    if (figure.interval) level = figure.interval->level;
+  }
+  std::string html = fmt::format(
+      "<h2>Figures</h2>\n<table class=\"figures\"><thead><tr><th>figure</th><th "
+      "class=\"number\">value</th><th class=\"number\">{:g} % interval</th><th>unit</th>"
+      "<th>direction</th><th>counts</th></tr></thead><tbody>\n",
+      100.0 * level);
+  for (const Figure& figure : figures) html += FigureRow(figure);
+  return html + "</tbody></table>\n";
+}
+
+std::string TableHtml(const PageTable& table) {
+  const auto cell = [](const char* tag, const std::string& text, bool first) {
+    return fmt::format("<{0}{1}>{2}</{0}>", tag, first ? "" : " class=\"number\"",
+                       EscapeHtml(text));
+  };
+  std::string html =
+      fmt::format("<h2>{}</h2>\n<div class=\"scroll\"><table class=\"data\"><thead><tr>",
+                  EscapeHtml(table.title));
+  for (std::size_t k = 0; k < table.header.size(); ++k) {
+    html += cell("th", table.header[k], k == 0);
+  }
+  html += "</tr></thead><tbody>\n";
+  for (const auto& row : table.rows) {
+    html += "<tr>";
+    for (std::size_t k = 0; k < row.size(); ++k) html += cell("td", row[k], k == 0);
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string PlotHtml(const Plot& plot) {
+  return fmt::format(
+      "<figure id=\"{}\"{}><h3>{}</h3><div class=\"canvas\"></div><figcaption>{}</figcaption>"
+      "<div class=\"save\"><button type=\"button\" class=\"save-svg\">SVG</button>"
+      "<button type=\"button\" class=\"save-csv\">CSV</button></div></figure>\n",
+      EscapeHtml(plot.id), plot.matrices.empty() ? "" : " class=\"wide\"", EscapeHtml(plot.title),
+      EscapeHtml(plot.caption));
+}
+
+}  // namespace
+
+std::string EscapeHtml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out.push_back(c);
+    }
+  }
+  return out;
+}
+
+std::string RenderAssessPage(const AssessPage& page) {
+  // The policy forbids every request: even a mistake in this page cannot call out.
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>\n{}</style></head><body>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
+      EscapeHtml(page.title), kEmbeddedReportCss, EscapeHtml(page.title),
+      EscapeHtml(page.subtitle));
+  html += FigureTable(page.figures);
+  if (!page.notes.empty()) {
+    html += "<ul class=\"notes\">\n";
+    for (const std::string& note : page.notes) html += "<li>" + EscapeHtml(note) + "</li>\n";
+    html += "</ul>\n";
+  }
+  if (!page.plots.empty()) {
+    html += "<h2>Plots</h2>\n<div class=\"plots\">\n";
+    for (const Plot& plot : page.plots) html += PlotHtml(plot);
+    html += "</div>\n";
+  }
+  for (const PageTable& table : page.tables) html += TableHtml(table);
+  html +=
+      "<footer>Made by sotto assess. Plots drawn with d3 5.16, copyright Mike Bostock, "
+      "BSD-3-Clause.</footer>\n";
+  Json data = {{"plots", Json::array()}};
+  for (const Plot& plot : page.plots) data["plots"].push_back(PlotJson(plot));
+  html += "<script type=\"application/json\" id=\"sotto-data\">" + ScriptSafe(data) + "</script>\n";
+  html += "<script>\n/*\n";
+  html += kEmbeddedD3Licence;
+  html += "*/\n";
+  html += kEmbeddedD3;
+  html += "</script>\n<script>\n";
+  html += kEmbeddedReportJs;
+  return html + "</script>\n</body></html>\n";
+}
+
+}  // namespace sotto
