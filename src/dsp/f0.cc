@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -73,20 +74,21 @@ void FilterBand(const LowSignal& low, std::span<const float> taps, std::vector<f
   Correlate(padded, taps, filtered);
 }
 
-void IntervalFrequencies::MeasureOne(std::span<const float> band, float sign, bool slope,
+void IntervalFrequencies::MeasureOne(std::span<const float> signal, bool rising, double offset,
                                      double rate_hz, std::span<const double> centres,
                                      std::vector<float>& hz) {
-  // Falling zero crossings of the band, of its negative, or of its slope.
   crossings_.clear();
-  const std::size_t first = slope ? 1 : 0;
-  const double offset = slope ? -1.5 : -1.0;
-  float before = 0.0F;
-  for (std::size_t i = first; i < band.size(); ++i) {
-    const float now = sign * (slope ? band[i] - band[i - 1] : band[i]);
-    if (before > 0.0F && now <= 0.0F) {
-      crossings_.push_back(static_cast<double>(i) + offset + before / (before - now));
+  // A crossing lies before sample i when its sign differs from that of i − 1.
+  std::uint64_t carry = positive_[0] & 1U;
+  for (std::size_t word = 0; word < positive_.size(); ++word) {
+    const std::uint64_t now = positive_[word], before = (now << 1U) | carry;
+    carry = now >> 63U;
+    for (std::uint64_t left = rising ? now & ~before : before & ~now; left != 0; left &= left - 1) {
+      const std::size_t i = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      if (i >= signal.size()) break;
+      const float a = signal[i - 1], b = signal[i];
+      crossings_.push_back(static_cast<double>(i) - 1.0 + offset + a / (a - b));
     }
-    before = now;
   }
   hz.assign(centres.size(), 0.0F);
   const std::size_t intervals = crossings_.empty() ? 0 : crossings_.size() - 1;
@@ -106,10 +108,15 @@ void IntervalFrequencies::MeasureOne(std::span<const float> band, float sign, bo
 
 void IntervalFrequencies::Measure(std::span<const float> band, double rate_hz,
                                   std::span<const double> centres) {
-  MeasureOne(band, 1.0F, false, rate_hz, centres, hz_[0]);
-  MeasureOne(band, -1.0F, false, rate_hz, centres, hz_[1]);
-  MeasureOne(band, 1.0F, true, rate_hz, centres, hz_[2]);
-  MeasureOne(band, -1.0F, true, rate_hz, centres, hz_[3]);
+  PositiveBits(band, positive_);
+  MeasureOne(band, false, 0.0, rate_hz, centres, hz_[0]);
+  MeasureOne(band, true, 0.0, rate_hz, centres, hz_[1]);
+  // Peaks and dips are crossings of the slope, which lies half a sample after its first sample.
+  slope_.resize(band.empty() ? 0 : band.size() - 1);
+  for (std::size_t i = 0; i < slope_.size(); ++i) slope_[i] = band[i + 1] - band[i];
+  PositiveBits(slope_, positive_);
+  MeasureOne(slope_, false, 0.5, rate_hz, centres, hz_[2]);
+  MeasureOne(slope_, true, 0.5, rate_hz, centres, hz_[3]);
 }
 
 IntervalFrequencies::Estimate IntervalFrequencies::At(std::size_t frame) const {
@@ -132,18 +139,31 @@ Refiner::Result Refiner::Step(double centre, double guess_hz, int harmonics) {
                            static_cast<std::ptrdiff_t>(centre + half) + 1);
   if (to <= from) return {guess_hz, 1.0};
   const auto size = static_cast<std::size_t>(to - from);
-  for (auto* v : {&frame_, &slope_, &cosine_, &sine_, &first_c_, &first_s_}) v->resize(size);
-  // The window turns by theta a sample, the fundamental by three times as much.
+  const std::size_t padded = (size + 15) / 16 * 16;
+  for (auto* v : {&frame_, &slope_, &cosine_, &sine_, &first_c_, &first_s_}) v->resize(padded);
+  // The window turns by theta a sample, the fundamental by three times as much. Sixteen samples are
+  // turned one by one, the others by sixteen steps at once.
   const double theta = kPi / half, omega = 3.0 * theta;
-  double c = std::cos(theta * (static_cast<double>(from) - centre));
-  double s = std::sin(theta * (static_cast<double>(from) - centre));
+  constexpr std::size_t kStride = 16;
+  const double start = theta * (static_cast<double>(from) - centre);
+  double c = std::cos(start), s = std::sin(start);
   const double step_c = std::cos(theta), step_s = std::sin(theta);
-  for (std::size_t i = 0; i < size; ++i) {
+  for (std::size_t i = 0; i < kStride; ++i) {
     first_c_[i] = static_cast<float>(c);
     first_s_[i] = static_cast<float>(s);
     const double t = c * step_c - s * step_s;
     s = s * step_c + c * step_s;
     c = t;
+  }
+  const auto stride_c = static_cast<float>(std::cos(kStride * theta));
+  const auto stride_s = static_cast<float>(std::sin(kStride * theta));
+  for (std::size_t j = kStride; j < padded; j += kStride) {
+    const float *uc = first_c_.data() + j - kStride, *us = first_s_.data() + j - kStride;
+    float *vc = first_c_.data() + j, *vs = first_s_.data() + j;
+    for (std::size_t i = 0; i < kStride; ++i) {
+      vc[i] = uc[i] * stride_c - us[i] * stride_s;
+      vs[i] = us[i] * stride_c + uc[i] * stride_s;
+    }
   }
   const float* x = low_.x.data() + from;
   const auto slope_scale = static_cast<float>(-theta);
@@ -154,18 +174,16 @@ Refiner::Result Refiner::Step(double centre, double guess_hz, int harmonics) {
     first_c_[i] = cosine_[i] = u * (4.0F * u * u - 3.0F);  // cos 3θ
     first_s_[i] = sine_[i] = v * (3.0F - 4.0F * v * v);
   }
+  std::fill(frame_.begin() + static_cast<std::ptrdiff_t>(size), frame_.end(), 0.0F);
+  std::fill(slope_.begin() + static_cast<std::ptrdiff_t>(size), slope_.end(), 0.0F);
+  std::fill(cosine_.begin() + static_cast<std::ptrdiff_t>(size), cosine_.end(), 0.0F);
+  std::fill(sine_.begin() + static_cast<std::ptrdiff_t>(size), sine_.end(), 0.0F);
   double frequencies = 0.0, weights = 0.0, deviation = 0.0;
   int used = 0;
   for (int k = 1; k <= harmonics && k * guess_hz < 0.45 * low_.rate_hz; ++k) {
-    if (k > 1) {
-      for (std::size_t i = 0; i < size; ++i) {
-        const float next = cosine_[i] * first_c_[i] - sine_[i] * first_s_[i];
-        sine_[i] = sine_[i] * first_c_[i] + cosine_[i] * first_s_[i];
-        cosine_[i] = next;
-      }
-    }
-    const double re = Dot(frame_, cosine_), im = -Dot(frame_, sine_);
-    const double slope_re = Dot(slope_, cosine_), slope_im = -Dot(slope_, sine_);
+    if (k > 1) Rotate(first_c_, first_s_, cosine_, sine_);
+    const FourSums sums = SumProducts(frame_, slope_, cosine_, sine_);
+    const double re = sums.ac, im = -sums.as, slope_re = sums.bc, slope_im = -sums.bs;
     const double power = re * re + im * im;
     ++used;
     if (power <= 0.0) {

@@ -80,8 +80,12 @@ std::vector<std::vector<double>> BaseCandidates(const LowSignal& low,
 
 // Each frame's candidates and those of its neighbours, refined there, with their deviations.
 Candidates RefinedCandidates(const LowSignal& low, std::span<const double> centres,
-                             const F0Options& options) {
-  const auto base = BaseCandidates(low, centres, options);
+                             std::span<const double> guide_hz, const F0Options& options) {
+  auto base = BaseCandidates(low, centres, options);
+  // A voice whose fundamental is missing or buried is seen by the guide alone.
+  for (std::size_t t = 0; t < centres.size(); ++t) {
+    if (guide_hz[t] > 0.0) base[t].push_back(guide_hz[t]);
+  }
   Candidates refined(centres.size());
   Refiner refiner(low);
   std::vector<double> tried;
@@ -192,7 +196,7 @@ void FillGaps(std::vector<double>& track) {
 
 std::vector<double> TrackByBands(const LowSignal& low, std::span<const double> centres,
                                  std::span<const double> guide_hz, const F0Options& options) {
-  const Candidates candidates = RefinedCandidates(low, centres, options);
+  const Candidates candidates = RefinedCandidates(low, centres, guide_hz, options);
   const std::vector<double> best = BestCandidates(candidates, guide_hz);
   const std::vector<Section> sections = SmoothSections(best);
   std::vector<double> track(centres.size(), 0.0), sure(centres.size(), 0.0);

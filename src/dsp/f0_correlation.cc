@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include "dsp/f0_internal.h"
 #include "dsp/vector_math.h"
@@ -12,7 +13,7 @@ constexpr double kWindowS = 0.025;
 constexpr std::size_t kCandidates = 8;  // a frame, beside "unvoiced"
 constexpr double kLeastPeak = 0.25;
 // Favours the shorter of periods that correlate equally well: every multiple of a period does.
-constexpr double kLagWeight = 0.12;
+constexpr double kLagWeight = 0.2;
 constexpr double kVoicedBias = 0.45;   // correlation from which a lone frame is voiced
 constexpr double kOctaveCost = 0.5;    // of a jump by one octave between frames
 constexpr double kVoicingCost = 0.15;  // of a change between voiced and unvoiced
@@ -22,29 +23,54 @@ struct State {
   double cost = 0.0;
 };
 
+// A windowed sinc with six zero crossings a side.
+std::vector<float> LowPassTaps(double cutoff_hz, double rate_hz) {
+  constexpr double kPi = std::numbers::pi;
+  const double half = std::ceil(6.0 * rate_hz / (2.0 * cutoff_hz));
+  std::vector<float> taps;
+  for (double t = -half; t <= half; t += 1.0) {
+    const double u = 2.0 * kPi * cutoff_hz * t / rate_hz;
+    const double w = 0.5 + 0.5 * std::cos(kPi * t / (half + 1.0));
+    taps.push_back(
+        static_cast<float>(2.0 * cutoff_hz / rate_hz * w * (t == 0.0 ? 1.0 : std::sin(u) / u)));
+  }
+  return taps;
+}
+
+// Below 1 kHz and at twice the rate, a peak of the correlation is wide enough to be found between
+// whole lags. (Zeros between the samples double the rate; the filter removes the image.)
+LowSignal MakeSmooth(const LowSignal& low) {
+  LowSignal sparse{std::vector<float>(2 * low.x.size(), 0.0F), 2.0 * low.rate_hz};
+  for (std::size_t i = 0; i < low.x.size(); ++i) sparse.x[2 * i] = 2.0F * low.x[i];
+  LowSignal smooth{{}, sparse.rate_hz};
+  FilterBand(sparse, LowPassTaps(1000.0, sparse.rate_hz), smooth.x);
+  return smooth;
+}
+
 // Normalised cross-correlation of two windows one lag apart, both as far from the centre.
 class Correlator {
  public:
-  Correlator(const LowSignal& low, const F0Options& options)
-      : low_(low),
-        window_(static_cast<std::size_t>(kWindowS * low.rate_hz)),
-        least_(
-            std::max<std::size_t>(3, static_cast<std::size_t>(low.rate_hz / options.ceil_hz) - 1)),
-        most_(static_cast<std::size_t>(std::ceil(low.rate_hz / options.floor_hz)) + 1),
+  Correlator(const LowSignal& signal, const F0Options& options)
+      : rate_hz_(signal.rate_hz),
+        size_(signal.x.size()),
+        window_(static_cast<std::size_t>(kWindowS * rate_hz_)),
+        least_(std::max<std::size_t>(3, static_cast<std::size_t>(rate_hz_ / options.ceil_hz) - 1)),
+        most_(static_cast<std::size_t>(std::ceil(rate_hz_ / options.floor_hz)) + 1),
         margin_(window_ + most_ + 2),
-        padded_(low.x.size() + 2 * margin_),
+        padded_(size_ + 2 * margin_),
         energy_(padded_.size() + 1),
         score_(most_ + 1) {
-    std::copy(low.x.begin(), low.x.end(), padded_.begin() + static_cast<std::ptrdiff_t>(margin_));
+    std::copy(signal.x.begin(), signal.x.end(),
+              padded_.begin() + static_cast<std::ptrdiff_t>(margin_));
     for (std::size_t i = 0; i < padded_.size(); ++i) {
       energy_[i + 1] = energy_[i] + static_cast<double>(padded_[i]) * padded_[i];
     }
   }
 
-  // The states of one frame, unvoiced first.
+  // The states of the frame around sample `centre`, unvoiced first.
   void States(double centre, const F0Options& options, std::vector<State>& states) {
     const auto middle = static_cast<std::size_t>(
-        std::clamp(centre, 0.0, static_cast<double>(low_.x.size())) + static_cast<double>(margin_));
+        std::clamp(centre, 0.0, static_cast<double>(size_)) + static_cast<double>(margin_));
     for (std::size_t lag = least_; lag <= most_; ++lag) {
       const std::size_t a = middle - (window_ + lag) / 2, b = a + lag;
       const double energy =
@@ -63,7 +89,7 @@ class Correlator {
       const double shift = 0.5 * (before - after) / curve;
       const double peak = std::min(1.0, at - 0.25 * (before - after) * shift);
       const double period = static_cast<double>(lag) + shift;
-      const double hz = low_.rate_hz / period;
+      const double hz = rate_hz_ / period;
       if (hz < options.floor_hz || hz > options.ceil_hz) continue;
       best = std::max(best, peak);
       states.push_back({hz, 1.0 - peak * (1.0 - kLagWeight * period / static_cast<double>(most_))});
@@ -78,8 +104,8 @@ class Correlator {
 
  private:
   static constexpr double kTiny = 1e-24;  // −120 dB of full scale, squared, over the window
-  const LowSignal& low_;
-  std::size_t window_, least_, most_, margin_;
+  double rate_hz_;
+  std::size_t size_, window_, least_, most_, margin_;
   std::vector<float> padded_;
   std::vector<double> energy_, score_;
 };
@@ -95,12 +121,12 @@ double Change(const State& from, const State& to) {
 std::vector<double> TrackByCorrelation(const LowSignal& low, std::span<const double> centres,
                                        const F0Options& options) {
   const std::size_t frames = centres.size();
-  Correlator correlator(low, options);
+  Correlator correlator(MakeSmooth(low), options);
   std::vector<std::vector<State>> states(frames);
   std::vector<std::vector<std::uint8_t>> from(frames);
   std::vector<double> total, next;
   for (std::size_t t = 0; t < frames; ++t) {
-    correlator.States(centres[t], options, states[t]);
+    correlator.States(2.0 * centres[t], options, states[t]);
     next.assign(states[t].size(), 0.0);
     from[t].assign(states[t].size(), 0);
     for (std::size_t j = 0; j < states[t].size(); ++j) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -44,10 +45,12 @@ class IntervalFrequencies {
   Estimate At(std::size_t frame) const;
 
  private:
-  void MeasureOne(std::span<const float> band, float sign, bool slope, double rate_hz,
+  // Crossings of `signal` through zero, upwards or downwards, shifted by `offset`, to hz_[kind].
+  void MeasureOne(std::span<const float> signal, bool rising, double offset, double rate_hz,
                   std::span<const double> centres, std::vector<float>& hz);
-  std::vector<float> hz_[4];
+  std::vector<float> hz_[4], slope_;
   std::vector<double> crossings_;
+  std::vector<std::uint64_t> positive_;
 };
 
 // F0 from the instantaneous frequencies (Flanagan & Golden 1966) of the first harmonics, weighted

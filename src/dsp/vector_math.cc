@@ -117,6 +117,43 @@ void CorrelateArray(const float* x, const float* taps, std::size_t count, std::s
   }
 }
 
+// Bits of whole vectors; n is a multiple of 16 here.
+void PositiveArray(const float* x, std::size_t n, std::uint64_t* bits) {
+  const hn::CappedTag<float, 16> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < n; i += lanes) {
+    std::uint8_t bytes[8] = {};
+    hn::StoreMaskBits(d, hn::Gt(hn::LoadU(d, x + i), hn::Zero(d)), bytes);
+    const std::uint64_t word = bytes[0] | (static_cast<std::uint64_t>(bytes[1]) << 8U);
+    bits[i / 64] |= word << (i % 64);
+  }
+}
+
+FourSums SumArrays(const float* a, const float* b, const float* c, const float* s, std::size_t n) {
+  const hn::CappedTag<float, 16> d;
+  auto ac = hn::Zero(d), as = ac, bc = ac, bs = ac;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto av = hn::LoadU(d, a + i), bv = hn::LoadU(d, b + i);
+    const auto cv = hn::LoadU(d, c + i), sv = hn::LoadU(d, s + i);
+    ac = hn::MulAdd(av, cv, ac);
+    as = hn::MulAdd(av, sv, as);
+    bc = hn::MulAdd(bv, cv, bc);
+    bs = hn::MulAdd(bv, sv, bs);
+  }
+  return {hn::GetLane(hn::SumOfLanes(d, ac)), hn::GetLane(hn::SumOfLanes(d, as)),
+          hn::GetLane(hn::SumOfLanes(d, bc)), hn::GetLane(hn::SumOfLanes(d, bs))};
+}
+
+void RotateArrays(const float* step_c, const float* step_s, std::size_t n, float* c, float* s) {
+  const hn::CappedTag<float, 16> d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+    const auto uc = hn::LoadU(d, step_c + i), us = hn::LoadU(d, step_s + i);
+    const auto cv = hn::LoadU(d, c + i), sv = hn::LoadU(d, s + i);
+    hn::StoreU(hn::NegMulAdd(sv, us, hn::Mul(cv, uc)), d, c + i);
+    hn::StoreU(hn::MulAdd(cv, us, hn::Mul(sv, uc)), d, s + i);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace sotto
 HWY_AFTER_NAMESPACE();
@@ -129,6 +166,9 @@ HWY_EXPORT(ExpArray);
 HWY_EXPORT(ExpPolarArray);
 HWY_EXPORT(DotArray);
 HWY_EXPORT(CorrelateArray);
+HWY_EXPORT(PositiveArray);
+HWY_EXPORT(SumArrays);
+HWY_EXPORT(RotateArrays);
 
 void LogInto(std::span<const float> x, float floor, std::span<float> y) {
   HWY_DYNAMIC_DISPATCH(LogArray)(x.data(), floor, x.size(), y.data());
@@ -150,6 +190,25 @@ float Dot(std::span<const float> a, std::span<const float> b) {
 
 void Correlate(std::span<const float> x, std::span<const float> taps, std::span<float> y) {
   HWY_DYNAMIC_DISPATCH(CorrelateArray)(x.data(), taps.data(), taps.size(), y.size(), y.data());
+}
+
+void PositiveBits(std::span<const float> x, std::vector<std::uint64_t>& bits) {
+  bits.assign(x.size() / 64 + 1, 0);
+  const std::size_t whole = x.size() / 16 * 16;
+  HWY_DYNAMIC_DISPATCH(PositiveArray)(x.data(), whole, bits.data());
+  for (std::size_t i = whole; i < x.size(); ++i) {
+    if (x[i] > 0.0F) bits[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+}
+
+FourSums SumProducts(std::span<const float> a, std::span<const float> b, std::span<const float> c,
+                     std::span<const float> s) {
+  return HWY_DYNAMIC_DISPATCH(SumArrays)(a.data(), b.data(), c.data(), s.data(), a.size());
+}
+
+void Rotate(std::span<const float> step_c, std::span<const float> step_s, std::span<float> c,
+            std::span<float> s) {
+  HWY_DYNAMIC_DISPATCH(RotateArrays)(step_c.data(), step_s.data(), c.size(), c.data(), s.data());
 }
 
 }  // namespace sotto
