@@ -126,30 +126,36 @@ struct Condition {
   EditCounts score;
 };
 
-std::vector<Condition> Conditions() {
+// The methods at their defaults; `all`: other settings of the pitch too.
+std::vector<Condition> Conditions(bool all) {
   std::vector<Condition> conditions = {{"original", std::nullopt, {}}};
   for (const char* method : {"mcadams", "voicemask", "vtln"}) {
     VoiceOptions voice;
     voice.method = method;
     conditions.push_back({method, voice, {}});
   }
-  for (const PitchMode pitch : {PitchMode::kTarget, PitchMode::kRandom}) {
+  const std::vector<std::pair<std::string, PitchMode>> others = {{"mcadams", PitchMode::kRandom},
+                                                                 {"voicemask", PitchMode::kTarget},
+                                                                 {"voicemask", PitchMode::kRandom},
+                                                                 {"vtln", PitchMode::kKeep}};
+  for (const auto& [method, pitch] : others) {
+    if (!all) break;
     VoiceOptions voice;
-    voice.method = "voicemask";
+    voice.method = method;
     voice.pitch = pitch;
-    conditions.push_back({fmt::format("voicemask --pitch {}", Name(pitch)), voice, {}});
+    conditions.push_back({fmt::format("{} --pitch {}", method, Name(pitch)), voice, {}});
   }
   return conditions;
 }
 
-int Run(bool check, std::uint64_t seed) {
+int Run(bool check, bool all, std::uint64_t seed) {
   if (!fs::exists(EvaluationSpeech() / "manifest.tsv")) {
     fmt::print(stderr, "no shared data: {}\n", EvaluationSpeech().string());
     return std::getenv("CI") != nullptr ? 1 : kSkipped;
   }
   const WorkFolder work;
   Select(EvaluationSpeech(), work.Path() / "0");
-  std::vector<Condition> conditions = Conditions();
+  std::vector<Condition> conditions = Conditions(all);
   ParallelFor(conditions.size(), DefaultJobs(), [&](std::size_t i) {
     Condition& condition = conditions[i];
     if (condition.voice) {
@@ -180,21 +186,23 @@ int Run(bool check, std::uint64_t seed) {
 }  // namespace sotto
 
 int main(int argc, char** argv) {
-  bool check = false;
+  bool check = false, all = false;
   std::uint64_t seed = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--check") {
       check = true;
+    } else if (argument == "--all") {
+      all = true;
     } else if (argument == "--seed" && i + 1 < argc) {
       seed = std::strtoull(argv[++i], nullptr, 10);
     } else {
-      fmt::print(stderr, "usage: wer_bench [--check] [--seed N]\n");
+      fmt::print(stderr, "usage: wer_bench [--check] [--all] [--seed N]\n");
       return 2;
     }
   }
   try {
-    return sotto::Run(check, seed);
+    return sotto::Run(check, all, seed);
   } catch (const std::exception& error) {
     fmt::print(stderr, "wer_bench: {}\n", error.what());
     return 1;
