@@ -154,8 +154,8 @@ void AddStream(CLI::App& app) {
       "Reads raw PCM (little endian) on standard input and writes it in another voice on standard\n"
       "output as it comes, as many samples as came in. The target is drawn once for the stream.\n"
       "Latency: 30 ms for mcadams with its pitch kept, 2.05 s for what goes through the vocoder\n"
-      "(voicemask, vtln, any change of the pitch); 40 ms more where the rate is converted (above\n"
-      "48 kHz; for the vocoder also below 16 kHz).",
+      "(voicemask, vtln, any change of the pitch); rates above 48 kHz add 40 ms, and rates below\n"
+      "16 kHz, for the vocoder, 120 ms.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
       "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");

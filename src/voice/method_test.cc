@@ -108,7 +108,7 @@ TEST(VocoderMethods, LongRecordingsInBlocksSoundLikeTheWhole) {
 }
 
 TEST(VocoderMethods, KeepTheLatencyTheyState) {
-  for (const int rate : {16000, 48000, 96000}) {
+  for (const int rate : {8000, 16000, 48000, 96000}) {
     VoiceOptions options = Options("voicemask");
     options.block_s = kStreamBlockS;
     const auto transformer = Make(options)->MakeTransformer(rate, 1.0, "s", "u");
