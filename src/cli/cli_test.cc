@@ -272,7 +272,7 @@ TEST(Cli, BuildFitAndAnonymiseWithVtln) {
   ASSERT_EQ(Sotto(fmt::format("fit vtln {} -o {}", wav, one)).code, 0);
   outcome = Sotto(fmt::format("stream --method vtln --profile {} < {} > /dev/null", one, wav));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
-  EXPECT_TRUE(Has(outcome, "latency 2050.0 ms")) << outcome.output;
+  EXPECT_TRUE(Has(outcome, "latency 2100.0 ms")) << outcome.output;
 }
 
 TEST(Cli, EveryMethodKeepsWhatItIsGivenOutOfTheBox) {

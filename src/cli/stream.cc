@@ -153,7 +153,7 @@ void AddStream(CLI::App& app) {
       app, "stream",
       "Reads raw PCM (little endian) on standard input and writes it in another voice on standard\n"
       "output as it comes, as many samples as came in. The target is drawn once for the stream.\n"
-      "Latency: 30 ms for mcadams with its pitch kept, 2.05 s for what goes through the vocoder\n"
+      "Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the vocoder\n"
       "(voicemask, vtln, any change of the pitch); rates above 48 kHz add 40 ms, and rates below\n"
       "16 kHz, for the vocoder, 120 ms.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "

@@ -45,8 +45,8 @@ class VocoderTransformer : public StreamTransformer {
   }
 
   std::size_t LatencySamples() const override {
-    // The block, its second of context, and 50 ms for the synthesis and the level control.
-    return static_cast<std::size_t>(std::ceil((block_s_ + 1.05) * rate_hz_));
+    // The block, its second of context, and 100 ms for the synthesis and the level control.
+    return static_cast<std::size_t>(std::ceil((block_s_ + 1.1) * rate_hz_));
   }
 
  private:

@@ -103,12 +103,12 @@ void VoiceMaskOptions::Validate() const {
   }
 }
 
-std::vector<Interval> AllowedBetas(double alpha, const VoiceMaskOptions& options) {
+std::vector<BetaInterval> AllowedBetas(double alpha, const VoiceMaskOptions& options) {
   const Distortion distortion(alpha);
   const double best = distortion.Least(options.max_beta);
   const double least = distortion.At(best);
   if (least > options.max_distortion) return {};
-  std::vector<Interval> allowed;
+  std::vector<BetaInterval> allowed;
   for (const double end : {-options.max_beta, options.max_beta}) {
     const double strongest = distortion.At(end);
     if (strongest < options.min_distortion) continue;
@@ -129,9 +129,9 @@ VoiceMaskWarpParameters DrawVoiceMask(const TargetDraws& draws, const VoiceMaskO
   VoiceMaskWarpParameters drawn;
   drawn.alpha = draws.Uniform("alpha", options.min_alpha, options.max_alpha, speaker, utterance);
   if (draws.Uniform("alpha sign", 0.0, 1.0, speaker, utterance) < 0.5) drawn.alpha = -drawn.alpha;
-  const std::vector<Interval> allowed = AllowedBetas(drawn.alpha, options);
+  const std::vector<BetaInterval> allowed = AllowedBetas(drawn.alpha, options);
   double total = 0.0;
-  for (const Interval& interval : allowed) total += interval.hi - interval.lo;
+  for (const BetaInterval& interval : allowed) total += interval.hi - interval.lo;
   if (total <= 0.0) {
     throw Error(
         fmt::format("VoiceMask: no beta in (-{0}, {0}) gives a distortion in [{1}, {2}] for "
@@ -139,7 +139,7 @@ VoiceMaskWarpParameters DrawVoiceMask(const TargetDraws& draws, const VoiceMaskO
                     options.max_beta, options.min_distortion, options.max_distortion));
   }
   double place = draws.Uniform("beta", 0.0, total, speaker, utterance);
-  for (const Interval& interval : allowed) {
+  for (const BetaInterval& interval : allowed) {
     drawn.beta = std::min(interval.hi, interval.lo + place);
     if (place < interval.hi - interval.lo) break;
     place -= interval.hi - interval.lo;

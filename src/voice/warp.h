@@ -50,14 +50,13 @@ struct VoiceMaskOptions {
   void Validate() const;
 };
 
-// A set of at most two intervals.
-struct Interval {
+struct BetaInterval {
   double lo = 0.0, hi = 0.0;
 };
 
 // The β whose distortion lies in the range: h − ω is affine in β at every ω, so the distortion is
 // convex in β, and the set is an interval or an interval with a gap. Empty when no β fits.
-std::vector<Interval> AllowedBetas(double alpha, const VoiceMaskOptions& options);
+std::vector<BetaInterval> AllowedBetas(double alpha, const VoiceMaskOptions& options);
 
 // Draws (α, β) under the key, uniformly: the result is that of drawing β until one fits, without
 // the tries. Throws Error when no β fits.

@@ -76,7 +76,7 @@ TEST(AllowedBetas, AreExactlyThoseThatABruteForceSearchFinds) {
       for (double beta = -1.9995; beta < 2.0; beta += 0.01) {
         const double d = VoiceMaskDistortion(alpha, beta);
         const bool fits = d >= options.min_distortion && d <= options.max_distortion;
-        const bool inside = std::any_of(allowed.begin(), allowed.end(), [&](const Interval& i) {
+        const bool inside = std::any_of(allowed.begin(), allowed.end(), [&](const BetaInterval& i) {
           return beta >= i.lo && beta <= i.hi;
         });
         EXPECT_EQ(fits, inside) << alpha << ' ' << beta << ' ' << d;
