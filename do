@@ -45,7 +45,7 @@ run_ctest() {  # build folder, further arguments of ctest
 
 run_tests() { build && run_ctest build "$@" && fuzz 60; }
 
-bench() { build && build/bin/sotto_bench "$@"; }
+bench() { build && build/bin/sotto_bench "$@" && build/bin/sotto_vocoder_bench; }
 
 lint() {
   deps

@@ -1,5 +1,5 @@
-// What a listener notices first, as numbers: pitch and formants of a recording. Simple estimators for
-// before/after comparisons, not a phonetician's instrument.
+// What a listener notices first, as numbers: pitch and formants of a recording. Simple estimators
+// for before/after comparisons, not a phonetician's instrument.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace sotto {
 
-// F0 in Hz every 10 ms by normalised autocorrelation of 40 ms (60–400 Hz); 0: unvoiced.
+// F0 in Hz every 10 ms by the fast method of f0.h (60–400 Hz); 0: unvoiced.
 std::vector<double> TrackF0(std::span<const float> x, int rate_hz);
 
 struct VoiceMeasures {
-  std::optional<double> median_f0_hz;            // over voiced frames
+  std::optional<double> median_f0_hz;               // over voiced frames
   std::array<std::optional<double>, 3> formant_hz;  // medians of F1, F2, F3 over voiced frames
 };
 
