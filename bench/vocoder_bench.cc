@@ -67,6 +67,7 @@ void Speed(const std::vector<std::vector<float>>& recordings) {
   double audio_s = 0.0;
   for (const auto& x : recordings) audio_s += static_cast<double>(x.size()) / 16000.0;
   std::vector<VocoderFrames> frames;
+  frames.reserve(recordings.size());
   for (const auto& x : recordings) frames.push_back(Analyse(x, 16000));
   const auto report = [&](const char* stage, double seconds) {
     fmt::print("{:<28} {:8.1f} x real time\n", stage, audio_s / seconds);
