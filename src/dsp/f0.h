@@ -17,7 +17,7 @@ namespace sotto {
 // (Talkin 1995): it decides between octaves and sees voices without a fundamental. Voiced at the
 // least sign of a voice, pauses with hum included, as Harvest is; the aperiodicity (aperiodicity.h)
 // takes back what is noise. On read speech with white noise at 10 dB it errs on 2.5 % of loud
-// frames, kFast on 7.4 % (vocoder_speech_test.cc), at some 25 times the cost.
+// frames, kFast on 7.4 % (vocoder_speech_test.cc), at some 45 times the cost.
 enum class F0Method { kFast, kRobust };
 
 struct F0Options {
