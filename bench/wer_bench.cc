@@ -196,7 +196,7 @@ int main(int argc, char** argv) {
       all = true;
     } else if (argument == "--seed" && i + 1 < argc) {
       seed = std::strtoull(argv[++i], nullptr, 10);
-    } else {
+    } else if (argument.rfind("--benchmark_", 0) != 0) {  // those are for the other benchmarks
       fmt::print(stderr, "usage: wer_bench [--check] [--all] [--seed N]\n");
       return 2;
     }

@@ -7,11 +7,17 @@
 
 namespace sotto {
 
-// kFast: DIO (Morise, Kawahara & Katayose 2009) refined by StoneMask: the fundamental is filtered
+// kFast: DIO (Morise, Kawahara & Katayose 2009) refined by StoneMask. The fundamental is filtered
 // out in half-octave bands, and four kinds of intervals (between zero crossings up and down, peaks
 // and dips) must agree. Fails where the fundamental is weak or buried (noise, telephone band).
-// kRobust: normalised cross-correlation of all harmonics below 1.8 kHz, several candidates a frame,
-// and the cheapest path through them (Talkin 1995), refined the same way.
+//
+// kRobust: Harvest (Morise 2017) with a second witness. Many narrow bands propose candidates, the
+// instantaneous frequencies of six harmonics judge them, and smooth stretches grow along them. The
+// witness is the cheapest path through peaks of the normalised cross-correlation below 1 kHz
+// (Talkin 1995): it decides between octaves and sees voices without a fundamental. Voiced at the
+// least sign of a voice, pauses with hum included, as Harvest is; the aperiodicity (aperiodicity.h)
+// takes back what is noise. On read speech with white noise at 10 dB it errs on 2.5 % of loud
+// frames, kFast on 7.4 % (vocoder_speech_test.cc), at some 45 times the cost.
 enum class F0Method { kFast, kRobust };
 
 struct F0Options {

@@ -14,7 +14,7 @@ constexpr std::size_t kCandidates = 8;  // a frame, beside "unvoiced"
 constexpr double kLeastPeak = 0.25;
 // Favours the shorter of periods that correlate equally well: every multiple of a period does.
 constexpr double kLagWeight = 0.2;
-constexpr double kVoicedBias = 0.45;   // correlation from which a lone frame is voiced
+constexpr double kVoicedBias = 0.6;    // correlation from which a lone frame is voiced
 constexpr double kOctaveCost = 0.5;    // of a jump by one octave between frames
 constexpr double kVoicingCost = 0.15;  // of a change between voiced and unvoiced
 

@@ -88,8 +88,8 @@ std::vector<double> TrackByIntervals(const LowSignal& low, std::span<const doubl
   for (std::size_t t = 1; t < frames; ++t) {
     if (raw[t] > 0.0 && !Continues(raw[t - 1], raw[t])) track[t] = 0.0;
   }
-  const auto shortest =
-      static_cast<std::size_t>(2.0 / (options.floor_hz * options.frame_period_s)) + 1;
+  const std::size_t shortest =
+      2 * static_cast<std::size_t>(1.0 / (options.floor_hz * options.frame_period_s)) + 1;
   struct Section {
     std::size_t begin, end;
   };

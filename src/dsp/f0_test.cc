@@ -89,7 +89,7 @@ TEST_P(BothMethods, RefuseAPieceThatStartsBetweenTheLowSamples) {
   EXPECT_THROW(EstimateF0(WhiteNoise(1000), 16000, Options(), 3, 0, 1), Error);
 }
 
-// Creak: every other pulse is weaker and early.
+// Creak: a low voice whose pulses are irregular in time and strength.
 TEST(RobustF0, FindsIrregularPulses) {
   SeededRng rng(3);
   std::vector<float> x(32000, 0.0F);

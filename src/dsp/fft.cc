@@ -96,7 +96,7 @@ bool ComplexFft(const float* w, std::size_t n, float* a_re, float* a_im, float* 
     const std::size_t quarter = n / 4;
     if (s == 1) {
       FirstStage(w, quarter, a_re, a_im, b_re, b_im);
-    } else if (s == 4) {
+    } else if (s == 4) {  // NOLINT(bugprone-branch-clone): Wide is Narrow on some targets
       Stage(Narrow(), w, quarter, s, a_re, a_im, b_re, b_im);
     } else {
       Stage(Wide(), w, quarter, s, a_re, a_im, b_re, b_im);
