@@ -12,6 +12,7 @@ packages=(
   node-d3                                           # inlined into report pages
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
   flite                                             # voices of the demo
+  libpocketsphinx-dev pocketsphinx-en-us            # word errors in the bench
 )
 
 deps() {

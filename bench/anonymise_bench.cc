@@ -125,6 +125,36 @@ void Corpus(benchmark::State& state) {
 }
 
 BENCHMARK_CAPTURE(InMemory, fast, false)->Unit(benchmark::kMillisecond);
+// Analysis, warp and synthesis of the methods that go through the vocoder, on one core.
+void Vocoded(benchmark::State& state, const char* name, F0Method f0) {
+  VoiceOptions options;
+  options.method = name;
+  options.f0_method = f0;
+  const auto method = MakeVoiceMethod(
+      options, TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, options.method));
+  if (method->NeedsFit()) {
+    VoiceModelBuilder builder;
+    builder.Add(Analyse(std::span(Speech()).first(320000), 16000));
+    ModelledVoices modelled;
+    modelled.voices = {builder.Build("s", Gender::kUnknown)};
+    method->Fit(SourceVoices(std::move(modelled)));
+  }
+  std::vector<float> out;
+  for (auto _ : state) {
+    out.clear();
+    const auto transformer = method->MakeTransformer(16000, 1.0, "s", "u");
+    transformer->Push(Speech(), out);
+    transformer->Finish(out);
+    benchmark::DoNotOptimize(out.data());
+  }
+  ReportSpeed(state, 60.0);
+}
+
+BENCHMARK_CAPTURE(Vocoded, voicemask_fast, "voicemask", F0Method::kFast)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Vocoded, voicemask_robust, "voicemask", F0Method::kRobust)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Vocoded, vtln_fast, "vtln", F0Method::kFast)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(InMemory, companion, true)->Unit(benchmark::kMillisecond);
 BENCHMARK(FileToFile)->Unit(benchmark::kMillisecond);
 BENCHMARK(Corpus)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();

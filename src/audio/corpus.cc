@@ -126,4 +126,18 @@ CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
   return scan;
 }
 
+void RefuseBadCorpus(const std::vector<Problem>& problems, const fs::path& path) {
+  std::size_t errors = 0;
+  const Problem* first = nullptr;
+  for (const Problem& problem : problems) {
+    if (problem.severity != Problem::Severity::kError) continue;
+    if (errors++ == 0) first = &problem;
+  }
+  if (errors == 0) return;
+  throw Error(fmt::format("{}: {} ({}){}", first->where, first->what, first->fix,
+                          errors == 1 ? std::string()
+                                      : fmt::format("; {} more: sotto check '{}' names all",
+                                                    errors - 1, path.string())));
+}
+
 }  // namespace sotto

@@ -75,6 +75,9 @@ struct CorpusOptions {
 // to read.
 CorpusScan ScanCorpus(const std::filesystem::path& path, const CorpusOptions& options = {});
 
+// Throws Error that names the first error among `problems` and counts the others; warnings pass.
+void RefuseBadCorpus(const std::vector<Problem>& problems, const std::filesystem::path& path);
+
 // Parsers of the text formats, one for each kind; `where` names the source in problems.
 // (The Kaldi tables are handed in as texts; an absent file is an empty optional.)
 struct KaldiTexts {

@@ -16,7 +16,7 @@ namespace {
 struct Flags {
   std::string in, out;
   TargetFlags target;
-  std::string method = "mcadams";
+  MethodFlags method;
   std::string strategy = "perm";
   std::string key_out, map_out, format;
   int jobs = DefaultJobs();
@@ -27,8 +27,7 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   AnonymiseOptions options;
   options.in = flags.in;
   options.out = flags.out;
-  options.method = flags.method;
-  options.alpha = Range::Parse(flags.target.alpha, "alpha");
+  flags.method.Set(options);
   options.strategy = ParseStrategy(flags.strategy);
   options.context = flags.target.context;
   options.key_file = flags.target.key_file;
@@ -95,12 +94,11 @@ void AddAnonymise(CLI::App& app) {
       "TSV\n"
       "manifest; OUT is of the same kind. What an attacker can still learn: docs/threat_model.md.",
       "  sotto anonymise interview.wav protected.wav\n"
-      "  sotto anonymise recordings/ protected/ --alpha 0.5:0.9 --strategy perm --jobs 2");
+      "  sotto anonymise recordings/ protected/ --method vtln --target-gender other --jobs 2");
   verb->alias("anonymize");
   verb->add_option("IN", flags->in, "Sound file, folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
-  verb->add_option("--method", flags->method, "How the voice is changed")
-      ->check(CLI::IsMember({"mcadams"}));
+  flags->method.Add(*verb);
   flags->target.Add(*verb);
   verb->add_option(
           "--strategy", flags->strategy,

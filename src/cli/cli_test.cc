@@ -47,7 +47,8 @@ bool Has(const Outcome& outcome, const std::string& text) {
 }
 
 TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
-  for (const char* verb : {"anonymise", "anonymize", "check", "stream", "compare"}) {
+  for (const char* verb : {"anonymise", "anonymize", "check", "stream", "compare", "build", "fit",
+                           "build vtln", "fit vtln"}) {
     const Outcome help = Sotto(std::string(verb) + " --help");
     EXPECT_EQ(help.code, 0);
     const std::size_t examples = help.output.find("e.g.:");
@@ -66,14 +67,27 @@ TEST(Cli, BadUsageIsExitCodeTwo) {
   WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
   const std::string files =
       fmt::format("{} {}", (folder / "x.wav").string(), (folder / "y.wav").string());
-  for (const std::string& arguments :
-       {std::string(), std::string("dance"), std::string("anonymise"),
-        "anonymise --strategy all " + files, "anonymise --alpha x " + files,
-        "anonymise --alpha 0.9:0.5 " + files, "anonymise --alpha 7 " + files,
-        "anonymise --method voodoo " + files, "anonymise --seed 1 --key k " + files,
-        "anonymise --seed 1 --key-out k " + files, "anonymise --map-out m " + files,
-        "anonymise --jobs 0 " + files, "anonymise --nonsense " + files,
-        std::string("stream --rate 1000"), std::string("check")}) {
+  for (const std::string& arguments : {std::string(),
+                                       std::string("dance"),
+                                       std::string("anonymise"),
+                                       "anonymise --strategy all " + files,
+                                       "anonymise --alpha x " + files,
+                                       "anonymise --alpha 0.9:0.5 " + files,
+                                       "anonymise --alpha 7 " + files,
+                                       "anonymise --method voodoo " + files,
+                                       "anonymise --seed 1 --key k " + files,
+                                       "anonymise --seed 1 --key-out k " + files,
+                                       "anonymise --map-out m " + files,
+                                       "anonymise --jobs 0 " + files,
+                                       "anonymise --nonsense " + files,
+                                       "anonymise --pitch up " + files,
+                                       "anonymise --target-gender f " + files,
+                                       "anonymise --f0 best " + files,
+                                       std::string("build"),
+                                       std::string("build vtln x"),
+                                       std::string("fit vtln x"),
+                                       std::string("stream --rate 1000"),
+                                       std::string("check")}) {
     EXPECT_EQ(Sotto(arguments + " </dev/null").code, 2) << arguments;
   }
   EXPECT_FALSE(fs::exists(folder / "y.wav"));
@@ -219,6 +233,60 @@ TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
   EXPECT_TRUE(Has(live, "14000")) << live.output;
   EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream > /dev/null", raw, SOTTO_BINARY)).code,
             1);
+}
+
+// Two speakers with long enough vowels, and what build, fit and anonymise make of them.
+TEST(Cli, BuildFitAndAnonymiseWithVtln) {
+  const TemporaryFolder folder;
+  for (const char* speaker : {"anna", "ben"}) {
+    WriteWav(folder / fmt::format("in/{}/1.wav", speaker),
+             SyntheticVowel(2.0, 16000, speaker[0] == 'a' ? 200.0 : 110.0));
+  }
+  const std::string in = (folder / "in").string(), pool = (folder / "pool").string(),
+                    profile = (folder / "profile").string(), out = (folder / "out").string();
+  Outcome outcome = Sotto(fmt::format("build vtln {} -o {} --json", in, pool));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(Has(outcome, "\"voices\": 2"));
+  outcome = Sotto(fmt::format("fit vtln {} --pool {} -o {}", in, pool, profile));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(Has(outcome, "2 speakers fitted to 2 voices"));
+  EXPECT_EQ(fs::status(profile).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(Sotto(fmt::format("fit vtln {} --pool {} -o {}", in, pool, profile)).code,
+            1);  // exists
+
+  outcome = Sotto(fmt::format("anonymise {} {}1 --method vtln", in, out));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(Has(outcome, "2 of 2 speakers were fitted from the recordings to be protected"));
+  outcome = Sotto(
+      fmt::format("anonymise {} {}2 --method vtln --pool {} --profile {}", in, out, pool, profile));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_FALSE(Has(outcome, "fitted from the recordings"));
+  // Fitted to another pool than the one that ships with the program.
+  outcome = Sotto(fmt::format("anonymise {} {}3 --method vtln --profile {}", in, out, profile));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome, "fitted to another pool"));
+  // A stream needs the profile; the latency is stated.
+  const std::string wav = (folder / "in/anna/1.wav").string();
+  EXPECT_EQ(Sotto(fmt::format("stream --method vtln < {} > /dev/null", wav)).code, 1);
+  const std::string one = (folder / "one").string();
+  ASSERT_EQ(Sotto(fmt::format("fit vtln {} -o {}", wav, one)).code, 0);
+  outcome = Sotto(fmt::format("stream --method vtln --profile {} < {} > /dev/null", one, wav));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(Has(outcome, "latency 2100.0 ms")) << outcome.output;
+}
+
+TEST(Cli, EveryMethodKeepsWhatItIsGivenOutOfTheBox) {
+  const TemporaryFolder folder;
+  const auto x = SyntheticVowel(1.5, 16000);
+  WriteWav(folder / "x.wav", x);
+  const std::string in = (folder / "x.wav").string(), out = (folder / "y.wav").string();
+  for (const char* flags : {"--method voicemask", "--method vtln", "--method vtln --f0 robust",
+                            "--pitch random", "--pitch target --target-gender other",
+                            "--method voicemask --pitch target --target-gender same"}) {
+    const Outcome outcome = Sotto(fmt::format("anonymise {} {} {}", in, out, flags));
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(ReadSound(out).channels[0].size(), x.size()) << flags;
+  }
 }
 
 TEST(Cli, CompareMakesAPageWithPlayersAndPictures) {

@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
   sotto::cli::AddAnonymise(app);
+  sotto::cli::AddBuild(app);
+  sotto::cli::AddFit(app);
   sotto::cli::AddCheck(app);
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);

@@ -31,11 +31,6 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
 }
 
 void TargetFlags::Add(CLI::App& verb) {
-  verb.add_option(
-          "--alpha", alpha,
-          "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
-      ->type_name("A|LO:HI")
-      ->check(CheckAlpha);
   CLI::Option* key_option =
       verb.add_option("--key", key_file, "Draw targets with the key in this file")
           ->type_name("FILE");
@@ -44,6 +39,46 @@ void TargetFlags::Add(CLI::App& verb) {
       ->type_name("N")
       ->excludes(key_option);
   verb.add_option("--context", context, "Separates releases that share a key")->type_name("TEXT");
+}
+
+void MethodFlags::Add(CLI::App& verb) {
+  verb.add_option("--method", method,
+                  "How the voice is changed: moved poles (mcadams), a warped frequency axis "
+                  "(voicemask), warps towards a voice of a pool (vtln)")
+      ->check(CLI::IsMember({"mcadams", "voicemask", "vtln"}));
+  verb.add_option(
+          "--alpha", alpha,
+          "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
+      ->type_name("A|LO:HI")
+      ->check(CheckAlpha);
+  verb.add_option("--pitch", pitch,
+                  "keep it, move it to a target voice's, or scale it by a secret factor, up to 4 "
+                  "semitones (default: keep; vtln: target, which is part of that method)")
+      ->check(CLI::IsMember({"keep", "target", "random"}));
+  verb.add_option("--target-gender", target_gender,
+                  "Of the target voice, compared with the speaker's (same and other need --pitch "
+                  "target or vtln)")
+      ->check(CLI::IsMember({"same", "other", "random"}));
+  verb.add_option("--pool", pool, "Target voices, from sotto build (default: those in the program)")
+      ->type_name("FILE");
+  verb.add_option(
+          "--profile", profile,
+          "The voice to be changed, from sotto fit (default: fitted from IN where the method "
+          "needs it)")
+      ->type_name("FILE");
+  verb.add_option("--f0", f0,
+                  "How the vocoder finds the pitch: robust holds in noise, and is slower")
+      ->check(CLI::IsMember({"fast", "robust"}));
+}
+
+void MethodFlags::Set(VoiceOptions& options) const {
+  options.method = method;
+  options.alpha = Range::Parse(alpha, "alpha");
+  if (!pitch.empty()) options.pitch = ParsePitchMode(pitch);
+  options.target_gender = ParseTargetGender(target_gender);
+  options.pool = pool;
+  options.profile = profile;
+  options.f0_method = f0 == "robust" ? F0Method::kRobust : F0Method::kFast;
 }
 
 }  // namespace sotto::cli

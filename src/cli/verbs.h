@@ -21,7 +21,6 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
 
 // The flags that choose a target, shared by the verbs that transform a voice.
 struct TargetFlags {
-  std::string alpha = "0.5:0.9";
   std::string key_file;
   std::optional<std::uint64_t> seed;
   std::string context;
@@ -29,11 +28,27 @@ struct TargetFlags {
   void Add(CLI::App& verb);
 };
 
+// The flags that choose and set a method, shared by the same verbs.
+struct MethodFlags {
+  std::string method = "mcadams";
+  std::string alpha = "0.5:0.9";
+  std::string pitch;
+  std::string target_gender = "random";
+  std::string pool, profile;
+  std::string f0 = "fast";
+
+  void Add(CLI::App& verb);
+  // Sets what the flags say and leaves the rest.
+  void Set(VoiceOptions& options) const;
+};
+
 // One function per verb, each in its own file.
 void AddAnonymise(CLI::App& app);
 void AddAssess(CLI::App& app);
+void AddBuild(CLI::App& app);
 void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);
+void AddFit(CLI::App& app);
 void AddStream(CLI::App& app);
 
 }  // namespace sotto::cli

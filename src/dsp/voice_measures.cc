@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "audio/resampler.h"
+#include "dsp/f0.h"
 #include "dsp/lpc.h"
 #include "dsp/polynomial_roots.h"
 
@@ -38,47 +39,11 @@ std::vector<double> FrameAt(std::span<const float> x, int rate_hz, std::size_t t
 }  // namespace
 
 std::vector<double> TrackF0(std::span<const float> x, int rate_hz) {
-  constexpr double kMinHz = 60.0, kMaxHz = 400.0, kVoiced = 0.5;
-  // 8 kHz holds every harmonic that matters here.
-  constexpr int kRate = 8000;
-  const std::vector<float> low = Resample(x, rate_hz, kRate);
-  constexpr auto kMinLag = static_cast<std::size_t>(kRate / kMaxHz);
-  constexpr auto kMaxLag = static_cast<std::size_t>(kRate / kMinHz);
-  constexpr std::size_t kWindow = kRate / 25;
-  const auto frames =
-      static_cast<std::size_t>(static_cast<double>(low.size()) / (kHopS * kRate)) + 1;
-  double loudest = 0.0;
-  for (const float v : low) loudest = std::max(loudest, static_cast<double>(std::abs(v)));
-  std::vector<double> f0(frames, 0.0);
-  std::vector<double> score(kMaxLag + 2);
-  for (std::size_t t = 0; t < frames; ++t) {
-    const auto frame = FrameAt(low, kRate, t, kWindow + kMaxLag + 1);
-    double head = 0.0;
-    for (std::size_t i = 0; i < kWindow; ++i) head += frame[i] * frame[i];
-    // 40 dB below the loudest sample there is no voice to measure.
-    if (head <= 1e-4 * loudest * loudest * static_cast<double>(kWindow)) continue;
-    double best = 0.0;
-    for (std::size_t lag = kMinLag - 1; lag <= kMaxLag + 1; ++lag) {
-      double cross = 0.0, tail = 0.0;
-      for (std::size_t i = 0; i < kWindow; ++i) {
-        cross += frame[i] * frame[i + lag];
-        tail += frame[i + lag] * frame[i + lag];
-      }
-      score[lag] = tail > 0.0 ? cross / std::sqrt(head * tail) : 0.0;
-      if (lag >= kMinLag && lag <= kMaxLag) best = std::max(best, score[lag]);
-    }
-    if (best < kVoiced) continue;
-    // The first peak that is nearly the best: multiples of the period score as high.
-    for (std::size_t lag = kMinLag; lag <= kMaxLag; ++lag) {
-      if (score[lag] < 0.9 * best || score[lag] < score[lag - 1] || score[lag] < score[lag + 1])
-        continue;
-      const double curve = score[lag - 1] - 2.0 * score[lag] + score[lag + 1];
-      const double shift = curve < 0.0 ? 0.5 * (score[lag - 1] - score[lag + 1]) / curve : 0.0;
-      f0[t] = kRate / (static_cast<double>(lag) + shift);
-      break;
-    }
-  }
-  return f0;
+  F0Options options;
+  options.floor_hz = 60.0;
+  options.ceil_hz = 400.0;
+  options.frame_period_s = kHopS;
+  return EstimateF0(x, rate_hz, options);
 }
 
 VoiceMeasures MeasureVoice(std::span<const float> x, int rate_hz,

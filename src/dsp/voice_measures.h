@@ -9,7 +9,7 @@
 
 namespace sotto {
 
-// F0 in Hz every 10 ms by normalised autocorrelation of 40 ms (60–400 Hz); 0: unvoiced.
+// F0 in Hz every 10 ms by the fast method of f0.h (60–400 Hz); 0: unvoiced.
 std::vector<double> TrackF0(std::span<const float> x, int rate_hz);
 
 struct VoiceMeasures {

@@ -111,7 +111,7 @@ std::string FigureRow(const std::string& title, const std::vector<const Compared
   return row + "</tr>\n";
 }
 
-std::string Side(const char* title, const fs::path& file, const fs::path& page) {
+std::string Side(const std::string& title, const fs::path& file, const fs::path& page) {
   const Sound sound = ReadSound(file);
   const double top_hz = std::min(8000.0, sound.format.rate_hz / 2.0);
   const auto picture = PaintSpectrogram(ComputeSpectrogram(sound.channels[0], sound.format.rate_hz),
@@ -121,7 +121,7 @@ std::string Side(const char* title, const fs::path& file, const fs::path& page) 
       "<figure><figcaption>{0}</figcaption><img alt=\"{0}: spectrogram, 0 to {1:.0f} kHz\" "
       "src=\"data:image/png;base64,{2}\"><audio controls preload=none "
       "src=\"{3}\"></audio></figure>\n",
-      title, top_hz / 1000.0, Base64(EncodePng(picture)),
+      Escape(title), top_hz / 1000.0, Base64(EncodePng(picture)),
       Url(fs::absolute(file).lexically_relative(folder)));
 }
 
@@ -133,7 +133,7 @@ body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid #ccc;padding:.35rem .7rem;text-align:right}th[scope=row],thead th:first-child{text-align:left}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,16rem),1fr));gap:1rem}
 figure{margin:0}figcaption{font-weight:600}img{width:100%;height:10rem;object-fit:fill;display:block}audio{width:100%;margin-top:.3rem}
 small{color:#555}.note{border-left:4px solid #0072b2;padding:.2rem .8rem;background:#f3f7fa}
 @media print{audio{display:none}}
@@ -173,41 +173,69 @@ std::vector<ComparedPair> CompareCorpora(const fs::path& original, const fs::pat
   return pairs;
 }
 
-std::string ComparePage(const std::vector<ComparedPair>& pairs, const ComparePageOptions& options) {
-  std::map<std::string, std::vector<const ComparedPair*>> by_speaker;
-  std::vector<const ComparedPair*> all;
+std::vector<ComparedCopy> CompareCopies(const fs::path& original,
+                                        const std::vector<fs::path>& released, int jobs) {
+  std::vector<ComparedCopy> copies;
+  std::map<std::string, int> names;
+  for (const fs::path& path : released) {
+    const fs::path clean = fs::absolute(path).lexically_normal();
+    const fs::path last = clean.has_filename() ? clean.filename() : clean.parent_path().filename();
+    std::string name = (fs::is_directory(path) ? last : last.stem()).string();
+    if (const int earlier = names[name]++; earlier > 0) name += fmt::format(" {}", earlier + 1);
+    copies.push_back({name, CompareCorpora(original, path, jobs)});
+  }
+  return copies;
+}
+
+std::string ComparePage(const std::vector<ComparedCopy>& copies,
+                        const ComparePageOptions& options) {
+  // Recordings by speaker, as places in the lists of pairs.
+  std::map<std::string, std::vector<std::size_t>> by_speaker;
   double seconds = 0.0;
-  for (const ComparedPair& pair : pairs) {
-    by_speaker[pair.speaker].push_back(&pair);
-    all.push_back(&pair);
-    seconds += pair.seconds;
+  const std::vector<ComparedPair>& first = copies.at(0).pairs;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    by_speaker[first[i].speaker].push_back(i);
+    seconds += first[i].seconds;
   }
   std::string html = kHead;
   html +=
       fmt::format("<h1>Before and after</h1>\n<p>{} recordings of {} speakers, {:.1f} s of speech",
-                  pairs.size(), by_speaker.size(), seconds);
+                  first.size(), by_speaker.size(), seconds);
   if (options.times_real_time) {
     html += fmt::format(", protected {:.0f} times faster than real time", *options.times_real_time);
   }
   html +=
       ".</p>\n<p class=note>These figures say what changed in the sound. How well the speakers are "
-      "protected is what an attacker reaches, and no attacker was run here.</p>\n"
-      "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
-      "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
-  html += FigureRow("all", all);
-  for (const auto& [speaker, list] : by_speaker) html += FigureRow(speaker, list);
-  html += "</tbody></table></div>\n";
+      "protected is what an attacker reaches, and no attacker was run here.</p>\n";
+  for (const ComparedCopy& copy : copies) {
+    std::vector<const ComparedPair*> all;
+    for (const ComparedPair& pair : copy.pairs) all.push_back(&pair);
+    if (copies.size() > 1) html += fmt::format("<h2>{}</h2>\n", Escape(copy.name));
+    html +=
+        "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
+        "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
+    html += FigureRow("all", all);
+    for (const auto& [speaker, places] : by_speaker) {
+      std::vector<const ComparedPair*> list;
+      for (const std::size_t i : places) list.push_back(&copy.pairs.at(i));
+      html += FigureRow(speaker, list);
+    }
+    html += "</tbody></table></div>\n";
+  }
   // One recording of each speaker, then the next ones, until there are enough.
-  std::vector<const ComparedPair*> shown;
-  for (std::size_t round = 0; shown.size() < std::min(options.players, pairs.size()); ++round) {
-    for (const auto& [speaker, list] : by_speaker) {
-      if (round < list.size() && shown.size() < options.players) shown.push_back(list[round]);
+  std::vector<std::size_t> shown;
+  for (std::size_t round = 0; shown.size() < std::min(options.players, first.size()); ++round) {
+    for (const auto& [speaker, places] : by_speaker) {
+      if (round < places.size() && shown.size() < options.players) shown.push_back(places[round]);
     }
   }
-  for (const ComparedPair* pair : shown) {
-    html += fmt::format("<h2>{}</h2>\n<div class=pair>\n", Escape(pair->id));
-    html += Side("original", pair->original, options.page);
-    html += Side("protected", pair->released, options.page);
+  for (const std::size_t i : shown) {
+    html += fmt::format("<h2>{}</h2>\n<div class=pair>\n", Escape(first[i].id));
+    html += Side("original", first[i].original, options.page);
+    for (const ComparedCopy& copy : copies) {
+      html +=
+          Side(copies.size() == 1 ? "protected" : copy.name, copy.pairs[i].released, options.page);
+    }
     html += "</div>\n";
   }
   return html + "</html>\n";

@@ -27,13 +27,26 @@ std::optional<double> ChangePercent(const std::optional<double>& before,
 std::vector<ComparedPair> CompareCorpora(const std::filesystem::path& original,
                                          const std::filesystem::path& released, int jobs);
 
+// One protected copy of the originals.
+struct ComparedCopy {
+  std::string name;  // on the page
+  std::vector<ComparedPair> pairs;
+};
+
+// The same for several copies of one corpus (or file), each named after its folder or file; names
+// that clash are numbered.
+std::vector<ComparedCopy> CompareCopies(const std::filesystem::path& original,
+                                        const std::vector<std::filesystem::path>& released,
+                                        int jobs);
+
 struct ComparePageOptions {
   std::filesystem::path page;  // where it will lie: sound files are linked relative to it
-  std::size_t players = 8;     // pairs shown with players and spectrograms
+  std::size_t players = 8;     // recordings shown with players and spectrograms
   std::optional<double> times_real_time;  // of the run that made the copy
 };
 
-// One HTML page without scripts or network: figures first, then players and spectrograms.
-std::string ComparePage(const std::vector<ComparedPair>& pairs, const ComparePageOptions& options);
+// One HTML page without scripts or network: figures first, then players and spectrograms, the
+// copies of a recording beside its original. All copies must be of the same recordings.
+std::string ComparePage(const std::vector<ComparedCopy>& copies, const ComparePageOptions& options);
 
 }  // namespace sotto

@@ -60,5 +60,25 @@ TEST(CompareCorpora, PairsByIdAndRefusesOtherLengthsAndGaps) {
   EXPECT_THROW(CompareCorpora(folder / "o", folder / "p", 1), Error);
 }
 
+TEST(CompareCopies, ShowsEveryCopyBesideTheOriginal) {
+  const TemporaryFolder folder;
+  const auto x = SyntheticVowel(1.0, 16000);
+  for (const char* name : {"o", "mcadams", "vtln", "other/vtln"}) {
+    WriteWav(folder / (std::string(name) + "/s/1.wav"), x);
+  }
+  const auto copies =
+      CompareCopies(folder / "o", {folder / "mcadams", folder / "vtln", folder / "other/vtln"}, 1);
+  ASSERT_EQ(copies.size(), 3U);
+  EXPECT_EQ(copies[0].name, "mcadams");
+  EXPECT_EQ(copies[2].name, "vtln 2");
+  const std::string page = ComparePage(copies, {folder / "page.html", 8, std::nullopt});
+  std::size_t pictures = 0;
+  for (std::size_t at = 0; (at = page.find("<img", at)) != std::string::npos; ++at) ++pictures;
+  EXPECT_EQ(pictures, 4U);
+  for (const char* title : {"original", "mcadams", "vtln", "vtln 2"}) {
+    EXPECT_NE(page.find(std::string("<figcaption>") + title + "<"), std::string::npos) << title;
+  }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -18,6 +18,7 @@
 #include "base/progress.h"
 #include "voice/protect_recording.h"
 #include "voice/run_state.h"
+#include "voice/vtln_files.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
@@ -30,11 +31,31 @@ double SecondsSince(Clock::time_point start) {
 }
 
 std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const Key& key) {
-  if (options.method != "mcadams") {
-    throw Error(fmt::format("method '{}': mcadams is allowed", options.method));
+  return MakeVoiceMethod(options,
+                         TargetDraws(key, options.strategy, options.method, options.context));
+}
+
+// Fits the method to the speakers of the corpus, where it needs that, and says so.
+void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
+                 std::vector<std::string>& notes) {
+  if (!method.NeedsFit()) return;
+  ModelledVoices modelled =
+      ModelVoices(corpus, {.f0_method = options.f0_method, .jobs = options.jobs});
+  notes.push_back(
+      fmt::format("no profile was given: {} of {} speaker{} fitted from the recordings "
+                  "to be protected",
+                  modelled.voices.size(), corpus.speakers.size(),
+                  corpus.speakers.size() == 1 ? " was" : "s were"));
+  std::size_t unknown = 0;
+  for (const VoiceModel& voice : modelled.voices)
+    unknown += voice.gender == Gender::kUnknown ? 1 : 0;
+  if (options.target_gender != TargetGender::kRandom && unknown > 0) {
+    notes.push_back(
+        fmt::format("the corpus does not say the gender of {} speaker{}: guessed from "
+                    "the pitch",
+                    unknown, unknown == 1 ? "" : "s"));
   }
-  return std::make_unique<McAdamsMethod>(
-      options.alpha, TargetDraws(key, options.strategy, options.method, options.context));
+  method.Fit(SourceVoices(std::move(modelled)));
 }
 
 std::optional<Key> GivenKey(const AnonymiseOptions& options) {
@@ -62,6 +83,7 @@ std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options) {
         "--key: two releases under one key are linkable (a speaker gets the same "
         "target in both); --context separates them");
   }
+  if (options.method != "mcadams") return notes;
   if (options.alpha.IsFixed() && options.alpha.lo == 1.0) {
     notes.emplace_back("alpha 1 changes nothing: this run protects nobody");
   } else if (options.alpha.IsFixed()) {
@@ -79,7 +101,14 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
   record["sotto"] = version;
   record["verb"] = "anonymise";
   record["method"] = options.method;
-  record["alpha"] = options.alpha.Text();
+  if (options.method == "mcadams") record["alpha"] = options.alpha.Text();
+  record["pitch"] = Name(options.Pitch());
+  if (options.UsesTargetVoices()) {
+    record["target_gender"] = Name(options.target_gender);
+    record["pool"] = options.pool.empty() ? "default" : "given";
+    record["fitted"] = options.profile.empty() ? "from the corpus itself" : "from a profile";
+  }
+  if (options.UsesVocoder()) record["f0"] = Name(options.f0_method);
   record["strategy"] = Name(options.strategy);
   record["randomness"] = options.experiment_seed    ? "seeded experiment: protects nobody"
                          : options.key_file.empty() ? "fresh key from the operating system"
@@ -181,28 +210,14 @@ std::string IdMap(const Corpus& corpus, const std::vector<std::string>& files,
   return text;
 }
 
-void RefuseBadCorpus(const std::vector<Problem>& problems, const fs::path& path) {
-  std::size_t errors = 0;
-  const Problem* first = nullptr;
-  for (const Problem& problem : problems) {
-    if (problem.severity != Problem::Severity::kError) continue;
-    if (errors++ == 0) first = &problem;
-  }
-  if (errors == 0) return;
-  throw Error(fmt::format("{}: {} ({}){}", first->where, first->what, first->fix,
-                          errors == 1 ? std::string()
-                                      : fmt::format("; {} more: sotto check '{}' names all",
-                                                    errors - 1, path.string())));
-}
-
 class CorpusRun {
  public:
   CorpusRun(const AnonymiseOptions& options, Corpus corpus)
       : options_(options),
         corpus_(std::move(corpus)),
         state_(options.out, GivenKey(options),
-               {"anonymise", options.method, options.alpha.Text(), Name(options.strategy),
-                options.context, options.new_ids ? "new ids" : "ids kept",
+               {"anonymise", options.Text(), Name(options.strategy), options.context,
+                options.new_ids ? "new ids" : "ids kept",
                 options.container ? Extension(*options.container) : "same",
                 fs::absolute(options.in).lexically_normal().string()}),
         method_(MakeMethod(options, state_.RunKey())),
@@ -217,6 +232,7 @@ class CorpusRun {
     report_.speakers = corpus_.speakers.size();
     AddNotes();
     PlanNames();
+    FitToCorpus(*method_, corpus_, options_, report_.notes);
     std::vector<double> bytes;
     double total_bytes = 0.0;
     for (const Recording& recording : corpus_.recordings) {
@@ -420,6 +436,7 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
       throw Error(fmt::format("'{}' is input and output at once", path.string()));
     }
   }
+  FitToCorpus(*method, SingleFileCorpus(options.in), options, report.notes);
   WriteKeyOut(options, key);
   const Protected made =
       ProtectFile(options.in, stem, {}, container, {&whole, 1}, *method, options.strategy);
@@ -442,6 +459,7 @@ bool IsInside(const fs::path& inner, const fs::path& outer) {
 }  // namespace
 
 void AnonymiseOptions::Validate() const {
+  VoiceOptions::Validate();
   if (experiment_seed && !key_file.empty()) throw Error("--seed and --key exclude each other");
   if (experiment_seed && !key_out.empty()) throw Error("--seed and --key-out exclude each other");
   if (!key_file.empty() && !key_out.empty()) throw Error("--key and --key-out exclude each other");

@@ -14,11 +14,9 @@
 
 namespace sotto {
 
-struct AnonymiseOptions {
+struct AnonymiseOptions : VoiceOptions {
   std::filesystem::path in;
   std::filesystem::path out;
-  std::string method = "mcadams";
-  Range alpha;
   Strategy strategy = Strategy::kPerm;
   std::string context;  // separates releases that share a key
 

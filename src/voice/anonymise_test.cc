@@ -365,6 +365,80 @@ TEST(AnonymiseCorpus, RefusesOutputsThatCannotBeRight) {
   EXPECT_THROW(Protect(options), Error);  // the key would be released with the corpus
 }
 
+// Two speakers with enough speech to be fitted.
+void MakeLongCorpus(const TemporaryFolder& folder) {
+  for (const char* speaker : {"anna", "ben"}) {
+    const double f0 = speaker[0] == 'a' ? 200.0 : 110.0;
+    WriteWav(folder / (std::string("in/") + speaker + "/1.wav"), SyntheticVowel(1.2, 16000, f0));
+    WriteWav(folder / (std::string("in/") + speaker + "/2.wav"), SyntheticVowel(0.3, 16000, f0));
+  }
+}
+
+TEST(AnonymiseVtln, FitsEachSpeakerFromTheCorpusAndSaysSo) {
+  const TemporaryFolder folder;
+  MakeLongCorpus(folder);
+  AnonymiseOptions options = Options(folder / "in", folder / "out");
+  options.method = "vtln";
+  const AnonymiseReport report = Protect(options);
+  EXPECT_TRUE(report.complete);
+  EXPECT_TRUE(std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) {
+    return note.find("2 of 2 speakers were fitted from the recordings") != std::string::npos;
+  }));
+  const auto record = nlohmann::json::parse(ReadTextFile(folder / "out/sotto-run.json"));
+  EXPECT_EQ(record["method"], "vtln");
+  EXPECT_EQ(record["pitch"], "target");
+  EXPECT_EQ(record["fitted"], "from the corpus itself");
+  EXPECT_FALSE(record.contains("alpha"));
+}
+
+TEST(AnonymiseVtln, ASpeakerWithTooLittleSpeechFailsByNameAndIsNotCopied) {
+  const TemporaryFolder folder;
+  MakeLongCorpus(folder);
+  WriteWav(folder / "in/cem/1.wav", SyntheticVowel(0.1, 16000));
+  AnonymiseOptions options = Options(folder / "in", folder / "out");
+  options.method = "vtln";
+  const AnonymiseReport report = Protect(options);
+  EXPECT_EQ(report.done, 4U);
+  ASSERT_EQ(report.failures.size(), 1U);
+  EXPECT_EQ(report.failures[0].id, "cem/1");
+  EXPECT_NE(report.failures[0].reason.find("too little"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / "out/cem/1.wav"));
+}
+
+TEST(AnonymiseVtln, DoesNotDependOnTheNumberOfJobs) {
+  const TemporaryFolder folder;
+  MakeLongCorpus(folder);
+  for (const int jobs : {1, 2}) {
+    AnonymiseOptions options =
+        Options(folder / "in", folder / (std::string("out") + std::to_string(jobs)));
+    options.method = "vtln";
+    options.jobs = jobs;
+    EXPECT_TRUE(Protect(options).complete);
+  }
+  for (const char* name : {"anna/1.wav", "ben/2.wav"}) {
+    EXPECT_EQ(MaxDifference(folder / (std::string("out1/") + name),
+                            folder / (std::string("out2/") + name)),
+              0.0);
+  }
+}
+
+TEST(AnonymiseFile, EveryMethodGivesAllChannelsTheSameTarget) {
+  const TemporaryFolder folder;
+  std::vector<float> stereo;
+  for (const float x : SyntheticVowel(1.2, 16000)) stereo.insert(stereo.end(), {x, 0.5F * x});
+  WriteAny(folder / "in.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT, 16000, 2, stereo);
+  for (const char* method : {"voicemask", "vtln"}) {
+    AnonymiseOptions options = Options(folder / "in.wav", folder / "out.wav");
+    options.method = method;
+    options.strategy = Strategy::kRandom;
+    Protect(options);
+    const Sound out = ReadSound(folder / "out.wav");
+    for (std::size_t i = 0; i < out.channels[0].size(); ++i) {
+      ASSERT_NEAR(out.channels[1][i], 0.5F * out.channels[0][i], 2e-3) << method;
+    }
+  }
+}
+
 TEST(RunState, IsLockedWhileARunGoesOn) {
   const TemporaryFolder folder;
   const RunState first(folder / "out", std::nullopt, {"p"});

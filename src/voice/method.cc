@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/tsv.h"
+#include "voice/warp_editors.h"
 
 namespace sotto {
 
@@ -22,6 +24,56 @@ Range Range::Parse(const std::string& text, const std::string& name) {
   return range;
 }
 
+PitchMode VoiceOptions::Pitch() const {
+  if (pitch) return *pitch;
+  const bool to_target = method == "vtln" || target_gender != TargetGender::kRandom;
+  return to_target ? PitchMode::kTarget : PitchMode::kKeep;
+}
+
+const char* Name(F0Method method) { return method == F0Method::kFast ? "fast" : "robust"; }
+
+std::string VoiceOptions::Text() const {
+  const auto digest = [](const std::filesystem::path& path) {
+    return path.empty() ? std::string() : Key::FromExperimentSeed(0).Name({ReadTextFile(path)}, 32);
+  };
+  return fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()),
+                     Name(target_gender), Name(f0_method), digest(pool), digest(profile));
+}
+
+void VoiceOptions::Validate() const {
+  if (method != "mcadams" && method != "voicemask" && method != "vtln") {
+    throw Error(fmt::format("method '{}': mcadams, voicemask or vtln is allowed", method));
+  }
+  if (target_gender != TargetGender::kRandom && method != "vtln" && Pitch() != PitchMode::kTarget) {
+    throw Error(
+        fmt::format("--target-gender {}: method {} has a target voice only with --pitch "
+                    "target",
+                    Name(target_gender), method));
+  }
+}
+
+std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, TargetDraws draws) {
+  options.Validate();
+  const PitchMode pitch = options.Pitch();
+  if (options.method == "mcadams" && pitch == PitchMode::kKeep) {
+    return std::make_unique<McAdamsMethod>(options.alpha, std::move(draws));
+  }
+  std::optional<VoiceProfile> profile;
+  if (!options.profile.empty()) {
+    profile = ParseProfile(ReadTextFile(options.profile), options.profile.string());
+  }
+  TargetVoices targets(ReadPool(options.pool), std::move(draws), pitch, options.target_gender,
+                       std::move(profile));
+  const VocoderTransformOptions vocoder{options.f0_method, options.block_s, 1.0};
+  if (options.method == "mcadams") {
+    return std::make_unique<McAdamsMethod>(options.alpha, std::move(targets), vocoder);
+  }
+  if (options.method == "voicemask") {
+    return std::make_unique<VoiceMaskMethod>(VoiceMaskOptions{}, std::move(targets), vocoder);
+  }
+  return std::make_unique<VtlnMethod>(std::move(targets), vocoder);
+}
+
 McAdamsMethod::McAdamsMethod(Range alpha, TargetDraws draws)
     : alpha_(alpha), draws_(std::move(draws)) {
   for (const double end : {alpha.lo, alpha.hi}) {
@@ -29,6 +81,21 @@ McAdamsMethod::McAdamsMethod(Range alpha, TargetDraws draws)
     options.alpha = end;
     options.Validate();
   }
+}
+
+McAdamsMethod::McAdamsMethod(Range alpha, TargetVoices targets,
+                             const VocoderTransformOptions& vocoder)
+    : McAdamsMethod(alpha, targets.Draws()) {
+  targets_ = std::move(targets);
+  vocoder_ = vocoder;
+}
+
+bool McAdamsMethod::NeedsFit() const {
+  return targets_ && targets_->NeedsFit(/*needs_classes=*/false);
+}
+
+void McAdamsMethod::Fit(SourceVoices sources) {
+  if (targets_) targets_->Fit(std::move(sources));
 }
 
 std::unique_ptr<StreamTransformer> McAdamsMethod::MakeTransformer(
@@ -39,7 +106,44 @@ std::unique_ptr<StreamTransformer> McAdamsMethod::MakeTransformer(
                       ? alpha_.lo
                       : draws_.Uniform("alpha", alpha_.lo, alpha_.hi, speaker, utterance);
   options.peak_limit = peak_limit;
-  return MakeMcAdams(rate_hz, options);
+  auto mcadams = MakeMcAdams(rate_hz, options);
+  if (!targets_) return mcadams;
+  VocoderTransformOptions vocoder = vocoder_;
+  vocoder.peak_limit = peak_limit;
+  const PitchMap pitch = targets_->Pitch(speaker, utterance);
+  return MakeChain(std::move(mcadams),
+                   MakeVocoderTransformer(rate_hz, PitchEditor(pitch), vocoder));
+}
+
+VoiceMaskMethod::VoiceMaskMethod(VoiceMaskOptions warp, TargetVoices targets,
+                                 const VocoderTransformOptions& vocoder)
+    : warp_(warp), targets_(std::move(targets)), vocoder_(vocoder) {
+  warp_.Validate();
+}
+
+std::unique_ptr<StreamTransformer> VoiceMaskMethod::MakeTransformer(
+    int rate_hz, double peak_limit, const std::string& speaker,
+    const std::string& utterance) const {
+  const auto warp = DrawVoiceMask(targets_.Draws(), warp_, speaker, utterance);
+  VocoderTransformOptions vocoder = vocoder_;
+  vocoder.peak_limit = peak_limit;
+  return MakeVocoderTransformer(rate_hz, VoiceMaskEditor(warp, targets_.Pitch(speaker, utterance)),
+                                vocoder);
+}
+
+VtlnMethod::VtlnMethod(TargetVoices targets, const VocoderTransformOptions& vocoder)
+    : targets_(std::move(targets)), vocoder_(vocoder) {}
+
+std::unique_ptr<StreamTransformer> VtlnMethod::MakeTransformer(int rate_hz, double peak_limit,
+                                                               const std::string& speaker,
+                                                               const std::string& utterance) const {
+  VocoderTransformOptions vocoder = vocoder_;
+  vocoder.peak_limit = peak_limit;
+  return MakeVocoderTransformer(
+      rate_hz,
+      VtlnEditor(targets_.Source(speaker), targets_.Targets(speaker, utterance),
+                 targets_.Pitch(speaker, utterance)),
+      vocoder);
 }
 
 }  // namespace sotto

@@ -1,20 +1,30 @@
 // A way to protect a voice, ready to transform: what `sotto anonymise --method` chooses.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "voice/mcadams.h"
+#include "voice/source_voices.h"
 #include "voice/targets.h"
 #include "voice/transformer.h"
+#include "voice/vocoder_transformer.h"
+#include "voice/warp.h"
 
 namespace sotto {
 
+// The house contract: build once in the lab (sotto build), fit to a user where the method needs it,
+// transform.
 class VoiceMethod {
  public:
   virtual ~VoiceMethod() = default;
+  // True when the voices to be protected must be known (Fit) before the first MakeTransformer.
+  virtual bool NeedsFit() const { return false; }
+  virtual void Fit(SourceVoices /*sources*/) {}
   // A transformer for one channel of one utterance. All channels of an utterance get the same
-  // target.
+  // target. Error when the method could not be fitted to the speaker.
   virtual std::unique_ptr<StreamTransformer> MakeTransformer(
       int rate_hz, double peak_limit, const std::string& speaker,
       const std::string& utterance) const = 0;
@@ -30,10 +40,44 @@ struct Range {
   static Range Parse(const std::string& text, const std::string& name);
 };
 
+// "fast" or "robust".
+const char* Name(F0Method method);
+
+// What a run of any method is told.
+struct VoiceOptions {
+  std::string method = "mcadams";  // mcadams, voicemask, vtln
+  Range alpha;                     // of mcadams
+  // Not given: keep; target for vtln, whose conversion includes it, and where a target gender is
+  // asked for.
+  std::optional<PitchMode> pitch;
+  TargetGender target_gender = TargetGender::kRandom;
+  std::filesystem::path pool;     // empty: the default pool
+  std::filesystem::path profile;  // empty: fitted from the corpus itself, where that is needed
+  F0Method f0_method = F0Method::kFast;
+  double block_s = kFileBlockS;  // of the vocoder's analysis
+
+  PitchMode Pitch() const;
+  bool UsesVocoder() const { return method != "mcadams" || Pitch() != PitchMode::kKeep; }
+  bool UsesTargetVoices() const { return method == "vtln" || Pitch() == PitchMode::kTarget; }
+  // All that changes what comes out, the contents of pool and profile included: an interrupted run
+  // is taken up only by the same.
+  std::string Text() const;
+  // Throws Error for an unknown method, or a target gender where no target voice is used.
+  void Validate() const;
+};
+
+// Reads the pool and the profile where the options need them. Throws Error as they and Validate do.
+std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, TargetDraws draws);
+
+// The transformer alone where the pitch stays, which keeps its 30 ms of latency; otherwise a
+// vocoder behind it changes the pitch.
 class McAdamsMethod : public VoiceMethod {
  public:
   // Throws Error when the range leaves what McAdamsOptions allows.
   McAdamsMethod(Range alpha, TargetDraws draws);
+  McAdamsMethod(Range alpha, TargetVoices targets, const VocoderTransformOptions& vocoder);
+  bool NeedsFit() const override;
+  void Fit(SourceVoices sources) override;
   std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
                                                      const std::string& speaker,
                                                      const std::string& utterance) const override;
@@ -41,6 +85,38 @@ class McAdamsMethod : public VoiceMethod {
  private:
   Range alpha_;
   TargetDraws draws_;
+  std::optional<TargetVoices> targets_;  // where the pitch does not stay
+  VocoderTransformOptions vocoder_;
+};
+
+class VoiceMaskMethod : public VoiceMethod {
+ public:
+  VoiceMaskMethod(VoiceMaskOptions warp, TargetVoices targets,
+                  const VocoderTransformOptions& vocoder);
+  bool NeedsFit() const override { return targets_.NeedsFit(/*needs_classes=*/false); }
+  void Fit(SourceVoices sources) override { targets_.Fit(std::move(sources)); }
+  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
+                                                     const std::string& speaker,
+                                                     const std::string& utterance) const override;
+
+ private:
+  VoiceMaskOptions warp_;
+  TargetVoices targets_;
+  VocoderTransformOptions vocoder_;
+};
+
+class VtlnMethod : public VoiceMethod {
+ public:
+  VtlnMethod(TargetVoices targets, const VocoderTransformOptions& vocoder);
+  bool NeedsFit() const override { return targets_.NeedsFit(/*needs_classes=*/true); }
+  void Fit(SourceVoices sources) override { targets_.Fit(std::move(sources)); }
+  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
+                                                     const std::string& speaker,
+                                                     const std::string& utterance) const override;
+
+ private:
+  TargetVoices targets_;
+  VocoderTransformOptions vocoder_;
 };
 
 }  // namespace sotto

@@ -1,0 +1,79 @@
+// sotto fit vtln CORPUS --pool POOL -o PROFILE
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "cli/verbs.h"
+#include "voice/vtln_files.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string corpus, pool, out;
+  double seconds = 120.0;
+  std::string f0 = "fast";
+  int jobs = DefaultJobs();
+  bool json = false;
+};
+
+void Run(const Flags& flags) {
+  const VoiceModelOptions options{
+      flags.seconds, flags.f0 == "robust" ? F0Method::kRobust : F0Method::kFast, flags.jobs};
+  const VoicePool pool = ReadPool(flags.pool);
+  const VoiceProfile profile = FitCorpus(flags.corpus, pool, options);
+  WritePrivateFile(flags.out, SerialiseProfile(profile));
+  if (flags.json) {
+    nlohmann::ordered_json json = {{"pool_voices", pool.voices.size()}};
+    json["voices"] = nlohmann::ordered_json::array();
+    for (const VoiceModel& voice : profile.voices) {
+      json["voices"].push_back({{"speaker", voice.name},
+                                {"gender", std::string(1, static_cast<char>(voice.gender))},
+                                {"log_f0_mean", voice.log_f0_mean},
+                                {"log_f0_deviation", voice.log_f0_deviation}});
+    }
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{} speaker{} fitted to {} voices: {}\n", profile.voices.size(),
+               profile.voices.size() == 1 ? "" : "s", pool.voices.size(), flags.out);
+  }
+  fmt::print(stderr, "note: a profile describes the original voice: keep it private\n");
+}
+
+}  // namespace
+
+void AddFit(CLI::App& app) {
+  CLI::App* verb = AddVerb(app, "fit", "Fits a method to a user's voice from a few utterances.",
+                           "  sotto fit vtln my-recordings/ -o me.profile\n"
+                           "  sotto fit vtln my-recordings/ --pool pool.bin -o me.profile");
+  verb->require_subcommand(1);
+  auto flags = std::make_shared<Flags>();
+  CLI::App* vtln = AddVerb(*verb, "vtln",
+                           "For every voice of the pool, which way each class of the user's "
+                           "envelopes is warped. The profile\n"
+                           "(mode 0600) describes the user's voice: keep it private. A profile of "
+                           "one speaker serves any\n"
+                           "recording; one of several goes by their names.",
+                           "  sotto fit vtln my-recordings/ -o me.profile\n"
+                           "  sotto fit vtln my-recordings/ --pool pool.bin -o me.profile --json");
+  vtln->add_option("CORPUS", flags->corpus, "Sound file, folder, Kaldi data dir or manifest")
+      ->required();
+  vtln->add_option("--pool", flags->pool, "From sotto build (default: the one in the program)")
+      ->type_name("FILE");
+  vtln->add_option("-o,--out", flags->out, "The profile, a new file")
+      ->required()
+      ->type_name("FILE");
+  vtln->add_option("--seconds", flags->seconds, "Speech of each speaker, at most")
+      ->check(CLI::PositiveNumber);
+  vtln->add_option("--f0", flags->f0, "How the vocoder finds the pitch")
+      ->check(CLI::IsMember({"fast", "robust"}));
+  vtln->add_option("--jobs", flags->jobs, "Speakers at a time")->check(CLI::PositiveNumber);
+  vtln->add_flag("--json", flags->json, "Print what was fitted as JSON");
+  vtln->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,51 @@
+// From speech to what VTLN keeps of a voice: the step that build and fit share.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "audio/corpus.h"
+#include "dsp/vocoder.h"
+#include "voice/pool.h"
+
+namespace sotto {
+
+// Gathers frames of one voice and clusters them. Classes come from active frames (no more than 40
+// dB below the loudest of their stretch), voiced or not; when there are too many, every second is
+// dropped, so that memory is bounded and all of the speech counts.
+class VoiceModelBuilder {
+ public:
+  void Add(const VocoderFrames& frames);
+  // At least 100 active and 20 voiced frames (half a second of speech).
+  bool HasEnough() const;
+  // Throws Error unless HasEnough().
+  VoiceModel Build(const std::string& name, Gender gender) const;
+
+ private:
+  static constexpr std::size_t kMaxFrames = 16384;
+  void Thin();
+
+  std::vector<float> features_;  // rows of kEnvelopePoints
+  std::size_t stride_ = 1, active_ = 0;
+  std::size_t voiced_ = 0;
+  double log_f0_sum_ = 0.0, log_f0_squares_ = 0.0;
+};
+
+struct VoiceModelOptions {
+  double max_seconds = 120.0;  // of each speaker, the first ones of the corpus
+  F0Method f0_method = F0Method::kFast;
+  int jobs = 1;
+};
+
+// The speakers of a corpus, those that could be modelled and why the others could not.
+struct ModelledVoices {
+  std::vector<VoiceModel> voices;               // in the order of Corpus::speakers
+  std::map<std::string, std::string> failures;  // speaker to reason
+};
+
+// The first channel of each recording counts. Gender comes from the corpus, where it says (column
+// "gender", spk2gender).
+ModelledVoices ModelVoices(const Corpus& corpus, const VoiceModelOptions& options);
+
+}  // namespace sotto

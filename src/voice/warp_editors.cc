@@ -1,0 +1,89 @@
+#include "voice/warp_editors.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "voice/envelope_classes.h"
+#include "voice/vtln.h"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kSmoothingReach = 5;  // frames before and behind
+
+class VoiceMaskFrames : public FrameEditor {
+ public:
+  VoiceMaskFrames(int rate_hz, const VoiceMaskWarpParameters& parameters, PitchMap pitch)
+      : warp_(
+            VocoderFftSize(rate_hz) / 2 + 1, rate_hz / 2.0,
+            [&](double omega) { return VoiceMaskWarp(omega, parameters.alpha, parameters.beta); }),
+        pitch_(pitch) {}
+
+  void Edit(VocoderFrames& frames) override {
+    scratch_.resize(frames.Bins());
+    for (std::size_t t = 0; t < frames.Frames(); ++t) {
+      const std::span<float> envelope = frames.Envelope(t);
+      std::copy(envelope.begin(), envelope.end(), scratch_.begin());
+      warp_.Apply(scratch_, envelope);
+    }
+    pitch_.Apply(frames.f0_hz);
+  }
+
+ private:
+  const SpectrumWarp warp_;
+  const PitchMap pitch_;
+  std::vector<float> scratch_;
+};
+
+class VtlnFrames : public FrameEditor {
+ public:
+  VtlnFrames(int rate_hz, std::vector<float> centroids, const ClassTargets& targets, PitchMap pitch)
+      : top_hz_(rate_hz / 2.0),
+        centroids_(std::move(centroids)),
+        targets_(targets),
+        warp_(VocoderFftSize(rate_hz) / 2 + 1, top_hz_),
+        pitch_(pitch) {}
+
+  void Edit(VocoderFrames& frames) override {
+    scratch_.resize(frames.Bins());
+    // The factors of the last frames before these come first.
+    std::vector<double> factors = before_;
+    for (std::size_t t = 0; t < frames.Frames(); ++t) {
+      EnvelopeFeature(frames.Envelope(t), top_hz_, feature_);
+      factors.push_back(WarpFactor(targets_[NearestCentroid(centroids_, feature_)].step));
+    }
+    const std::vector<double> smooth = SmoothFactors(factors, kSmoothingReach);
+    for (std::size_t t = 0; t < frames.Frames(); ++t) {
+      const std::span<float> envelope = frames.Envelope(t);
+      std::copy(envelope.begin(), envelope.end(), scratch_.begin());
+      warp_.Apply(smooth[before_.size() + t], scratch_, envelope);
+    }
+    const std::size_t kept = std::min(kSmoothingReach, factors.size());
+    before_.assign(factors.end() - static_cast<std::ptrdiff_t>(kept), factors.end());
+    pitch_.Apply(frames.f0_hz);
+  }
+
+ private:
+  const double top_hz_;
+  const std::vector<float> centroids_;
+  const ClassTargets targets_;
+  const PowerSpectrumWarp warp_;
+  const PitchMap pitch_;
+  std::vector<float> scratch_;
+  std::vector<float> feature_ = std::vector<float>(kEnvelopePoints);
+  std::vector<double> before_;
+};
+
+}  // namespace
+
+MakeFrameEditor VoiceMaskEditor(const VoiceMaskWarpParameters& warp, PitchMap pitch) {
+  return [=](int rate_hz) { return std::make_unique<VoiceMaskFrames>(rate_hz, warp, pitch); };
+}
+
+MakeFrameEditor VtlnEditor(const VoiceModel& source, const ClassTargets& targets, PitchMap pitch) {
+  return [=, centroids = source.centroids](int rate_hz) {
+    return std::make_unique<VtlnFrames>(rate_hz, centroids, targets, pitch);
+  };
+}
+
+}  // namespace sotto

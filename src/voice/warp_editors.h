@@ -1,0 +1,18 @@
+// What VoiceMask and VTLN do to the frames of a recording.
+#pragma once
+
+#include "voice/pitch.h"
+#include "voice/pool.h"
+#include "voice/vocoder_transformer.h"
+#include "voice/warp.h"
+
+namespace sotto {
+
+// Every envelope is warped by h; the pitch is mapped. The aperiodicity stays.
+MakeFrameEditor VoiceMaskEditor(const VoiceMaskWarpParameters& warp, PitchMap pitch);
+
+// Every envelope is warped by the factor of its class in `source`; factors are averaged over 11
+// frames (55 ms), so that no formant jumps where the class changes.
+MakeFrameEditor VtlnEditor(const VoiceModel& source, const ClassTargets& targets, PitchMap pitch);
+
+}  // namespace sotto
