@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "audio/sound_file.h"
@@ -63,9 +65,14 @@ double Seconds(const std::function<void()>& work) {
   return best;
 }
 
-void Speed(const std::vector<std::vector<float>>& recordings) {
+void Speed(std::span<const std::vector<float>> recordings) {
+  // Two minutes are enough.
   double audio_s = 0.0;
-  for (const auto& x : recordings) audio_s += static_cast<double>(x.size()) / 16000.0;
+  std::size_t count = 0;
+  while (count < recordings.size() && audio_s < 120.0) {
+    audio_s += static_cast<double>(recordings[count++].size()) / 16000.0;
+  }
+  recordings = recordings.first(count);
   std::vector<VocoderFrames> frames;
   frames.reserve(recordings.size());
   for (const auto& x : recordings) frames.push_back(Analyse(x, 16000));
@@ -167,6 +174,7 @@ int main(int argc, char** argv) {
   }
   const auto recordings = sotto::Recordings(static_cast<std::size_t>(step));
   sotto::Speed(recordings);
+  std::fflush(stdout);
   sotto::Quality(recordings);
   return 0;
 }

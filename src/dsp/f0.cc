@@ -233,11 +233,11 @@ std::vector<double> EstimateF0(std::span<const float> x, int rate_hz, const F0Op
   std::vector<double> centres(frames);
   for (std::size_t t = 0; t < frames; ++t) centres[t] = place(static_cast<double>(first_frame + t));
 
+  const std::vector<double> guide = f0::TrackByCorrelation(low, centres, options);
   std::vector<double> track;
   if (options.method == F0Method::kFast) {
-    track = f0::TrackByIntervals(low, centres, options);
+    track = f0::TrackByIntervals(low, centres, guide, options);
   } else {
-    const std::vector<double> guide = f0::TrackByCorrelation(low, centres, options);
     const auto fine = std::max<std::size_t>(
         1, static_cast<std::size_t>(std::lround(options.frame_period_s / 0.001)));
     std::vector<double> fine_centres, fine_guide;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kBandsPerOctave = 2.0;
 constexpr double kAllowedChange = 0.1;  // between neighbouring frames of 5 ms
+constexpr double kGuided = 0.05;
 
 struct Candidate {
   double hz = 0.0;
@@ -55,7 +56,7 @@ void Extend(const std::vector<std::vector<Candidate>>& bands, std::vector<double
 }  // namespace
 
 std::vector<double> TrackByIntervals(const LowSignal& low, std::span<const double> centres,
-                                     const F0Options& options) {
+                                     std::span<const double> guide_hz, const F0Options& options) {
   const std::size_t frames = centres.size();
   const auto count = static_cast<std::size_t>(
       std::ceil(std::log2(options.ceil_hz / options.floor_hz) * kBandsPerOctave));
@@ -80,7 +81,9 @@ std::vector<double> TrackByIntervals(const LowSignal& low, std::span<const doubl
   for (std::size_t t = 0; t < frames; ++t) {
     double least = HUGE_VAL;
     for (const auto& band : bands) {
-      if (band[t].spread < least) least = band[t].spread, track[t] = band[t].hz;
+      const bool guided = std::abs(band[t].hz - guide_hz[t]) < kGuided * guide_hz[t];
+      const double cost = guided ? band[t].spread - 1.0 : band[t].spread;
+      if (cost < least) least = cost, track[t] = band[t].hz;
     }
   }
   // Frames that jump, then sections shorter than two periods of the lowest voice, are no voice.

@@ -18,11 +18,12 @@ struct LowSignal {
 
 // `centres` are the frames' places in samples of the low signal. All return F0 per frame, 0:
 // unvoiced.
-std::vector<double> TrackByIntervals(const LowSignal& low, std::span<const double> centres,
-                                     const F0Options& options);
 std::vector<double> TrackByCorrelation(const LowSignal& low, std::span<const double> centres,
                                        const F0Options& options);
-// About 1 ms apart. `guide_hz` (0: none) decides between candidates where one is within 5 % of it.
+// `guide_hz` (0: none) decides between candidates where one is within 5 % of it.
+std::vector<double> TrackByIntervals(const LowSignal& low, std::span<const double> centres,
+                                     std::span<const double> guide_hz, const F0Options& options);
+// The same about 1 ms apart.
 std::vector<double> TrackByBands(const LowSignal& low, std::span<const double> centres,
                                  std::span<const double> guide_hz, const F0Options& options);
 

@@ -81,5 +81,35 @@ TEST(VectorMath, AgreesWithTheStandardLibraryAtEveryLength) {
   }
 }
 
+TEST(VectorMath, BitsSumsAndRotationsAreThoseOfPlainLoops) {
+  for (const std::size_t n : {1U, 15U, 16U, 63U, 64U, 65U, 200U}) {
+    const auto x = Noise(n);
+    std::vector<std::uint64_t> bits;
+    PositiveBits(x, bits);
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_EQ((bits[i / 64] >> (i % 64)) & 1U, x[i] > 0.0F ? 1U : 0U) << i;
+  }
+  const auto a = Noise(48), b = Noise(96), c = Noise(144), s = Noise(192);
+  FourSums expected{};
+  for (std::size_t i = 0; i < 48; ++i) {
+    expected.ac += a[i] * c[i];
+    expected.as += a[i] * s[i];
+    expected.bc += b[i] * c[i];
+    expected.bs += b[i] * s[i];
+  }
+  const std::span<const float> bv(b.data(), 48), cv(c.data(), 48), sv(s.data(), 48);
+  const FourSums sums = SumProducts(a, bv, cv, sv);
+  EXPECT_NEAR(sums.ac, expected.ac, 1e-4);
+  EXPECT_NEAR(sums.as, expected.as, 1e-4);
+  EXPECT_NEAR(sums.bc, expected.bc, 1e-4);
+  EXPECT_NEAR(sums.bs, expected.bs, 1e-4);
+  std::vector<float> re(cv.begin(), cv.end()), im(sv.begin(), sv.end());
+  Rotate(a, bv, re, im);
+  for (std::size_t i = 0; i < 48; ++i) {
+    EXPECT_NEAR(re[i], c[i] * a[i] - s[i] * b[i], 1e-5);
+    EXPECT_NEAR(im[i], s[i] * a[i] + c[i] * b[i], 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -177,6 +177,10 @@ void StreamSynthesiser::Push(double f0_hz, std::span<const float> envelope,
     throw Error(fmt::format("vocoder frame of {} and {} bins: must be {}", envelope.size(),
                             aperiodicity.size(), fft_.Bins()));
   }
+  if (!(f0_hz >= 0.0 && f0_hz < rate_hz_ / 4.0)) {
+    throw Error(
+        fmt::format("F0 of {} Hz: must be 0 (unvoiced) or below {} Hz", f0_hz, rate_hz_ / 4));
+  }
   std::swap(last_, next_);
   next_.f0_hz = f0_hz;
   std::copy(aperiodicity.begin(), aperiodicity.end(), next_.aperiodicity.begin());

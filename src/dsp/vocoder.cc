@@ -84,6 +84,12 @@ VocoderFrames Analyse(std::span<const float> x, int rate_hz, const VocoderOption
 }
 
 std::vector<float> Synthesise(const VocoderFrames& frames, std::size_t samples) {
+  const std::size_t values = frames.Frames() * frames.Bins();
+  if (frames.envelope.size() != values || frames.aperiodicity.size() != values) {
+    throw Error(fmt::format(
+        "{} vocoder frames with {} envelope and {} aperiodicity values: must be {} each",
+        frames.Frames(), frames.envelope.size(), frames.aperiodicity.size(), values));
+  }
   StreamSynthesiser synthesiser(frames.rate_hz, frames.frame_period_s, frames.fft_size);
   std::vector<float> y;
   y.reserve(samples);

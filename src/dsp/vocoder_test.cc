@@ -219,10 +219,17 @@ TEST(StreamSynthesiser, GivesTheSamplesOfWholeSynthesisWithinItsLatency) {
   EXPECT_EQ(y, Synthesise(frames, x.size()));
 }
 
-TEST(StreamSynthesiser, RefusesFramesOfAnotherSize) {
+TEST(StreamSynthesiser, RefusesFramesOfAnotherSizeAndImpossibleF0) {
   StreamSynthesiser stream(16000, 0.005, 1024);
-  std::vector<float> frame(100, 1.0F), out;
-  EXPECT_THROW(stream.Push(0.0, frame, frame, out), Error);
+  std::vector<float> out;
+  const std::vector<float> small(100, 1.0F), right(513, 1.0F);
+  EXPECT_THROW(stream.Push(0.0, small, right, out), Error);
+  EXPECT_THROW(stream.Push(-1.0, right, right, out), Error);
+  EXPECT_THROW(stream.Push(std::nan(""), right, right, out), Error);
+  EXPECT_THROW(stream.Push(4000.0, right, right, out), Error);
+  auto frames = Analyse(WhiteNoise(1000), 16000);
+  frames.envelope.pop_back();
+  EXPECT_THROW(Synthesise(frames, 1000), Error);
 }
 
 TEST(MelCepstra, OfAWarpedCosineIsOneCoefficient) {

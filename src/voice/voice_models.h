@@ -23,7 +23,7 @@ class VoiceModelBuilder {
   VoiceModel Build(const std::string& name, Gender gender) const;
 
  private:
-  static constexpr std::size_t kMaxFrames = 16384;
+  static constexpr std::size_t kMaxFrames = 4096;
   void Thin();
 
   std::vector<float> features_;  // rows of kEnvelopePoints
