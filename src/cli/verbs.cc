@@ -46,9 +46,9 @@ void MethodFlags::Add(CLI::App& verb) {
                   "How the voice is changed: moved poles (mcadams), a warped frequency axis "
                   "(voicemask), warps towards a voice of a pool (vtln)")
       ->check(CLI::IsMember({"mcadams", "voicemask", "vtln"}));
-  verb.add_option("--alpha", alpha,
-                  "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is "
-                  "B2r, 0.5:0.9 its form of 2022, which costs more words)")
+  verb.add_option(
+          "--alpha", alpha,
+          "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
       ->type_name("A|LO:HI")
       ->check(CheckAlpha);
   verb.add_option("--pitch", pitch,

@@ -31,7 +31,7 @@ struct TargetFlags {
 // The flags that choose and set a method, shared by the same verbs.
 struct MethodFlags {
   std::string method = "mcadams";
-  std::string alpha = "0.7:0.9";
+  std::string alpha = "0.5:0.9";
   std::string pitch;
   std::string target_gender = "random";
   std::string pool, profile;

@@ -89,7 +89,7 @@ std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options) {
   } else if (options.alpha.IsFixed()) {
     notes.push_back(
         fmt::format("alpha {} is fixed, so it is public and the transformation can be "
-                    "inverted; a range (0.7:0.9) draws it in secret",
+                    "inverted; a range (0.5:0.9) draws it in secret",
                     options.alpha.Text()));
   }
   return notes;
