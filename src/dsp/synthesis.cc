@@ -151,7 +151,9 @@ void StreamSynthesiser::AddPulses(std::size_t t) {
     const double step = f0 / rate_hz_;
     if (phase_ >= 1.0) {
       phase_ -= 1.0;
-      AddPulse(static_cast<double>(i) - phase_ / step, rate_hz_ / f0, weight);
+      // Where F0 falls steeply the pulse would come out more than a sample back, before what is
+      // still held.
+      AddPulse(static_cast<double>(i) - std::min(1.0, phase_ / step), rate_hz_ / f0, weight);
     }
     phase_ += step;
   }

@@ -255,5 +255,20 @@ TEST(MelCepstra, OfAWarpedCosineIsOneCoefficient) {
               1e-3);
 }
 
+TEST(StreamSynthesiser, StandsPitchThatFallsFourOctavesFromFrameToFrame) {
+  const std::size_t fft_size = VocoderFftSize(16000), bins = fft_size / 2 + 1;
+  StreamSynthesiser synthesiser(16000, 0.005, fft_size);
+  const std::vector<float> envelope(bins, 1e-4F), aperiodicity(bins, 0.1F);
+  std::vector<float> out;
+  for (int t = 0; t < 4000; ++t) {
+    // Every way for a pulse to fall on the border of two frames.
+    const double f0 = t % 2 == 0 ? 700.0 + 0.1 * (t % 997) : 50.0 + 0.01 * (t % 991);
+    synthesiser.Push(f0, envelope, aperiodicity, out);
+  }
+  synthesiser.Finish(320000, out);
+  EXPECT_EQ(out.size(), 320000U);
+  for (const float y : out) ASSERT_TRUE(std::isfinite(y));
+}
+
 }  // namespace
 }  // namespace sotto
