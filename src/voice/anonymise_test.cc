@@ -160,7 +160,7 @@ TEST(AnonymiseCorpus, RunRecordHoldsNoSecretAndNoFingerprint) {
   EXPECT_EQ(text.find("anna"), std::string::npos);
   EXPECT_EQ(Mode(folder / "key"), 0600U);
   const auto record = nlohmann::json::parse(text);
-  EXPECT_EQ(record["alpha"], "0.7:0.9");
+  EXPECT_EQ(record["alpha"], "0.5:0.9");
   EXPECT_EQ(record["strategy"], "perm");
   EXPECT_EQ(record["counts"]["done"], 6);
 }
@@ -207,7 +207,7 @@ TEST(AnonymiseCorpus, FailedItemsAreNamedAndAMendedRunFinishesWithTheSameKey) {
   EXPECT_EQ(Mode(folder / "out/.sotto-work"), 0700U);
 
   AnonymiseOptions other = options;
-  other.alpha = {0.6, 0.9};
+  other.alpha = {0.7, 0.9};
   EXPECT_THROW(Protect(other), Error);  // other parameters do not mix into one output
 
   WriteFileAtomically(folder / "in/ben/1.wav", good);
