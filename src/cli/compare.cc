@@ -15,7 +15,8 @@ namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string original, page, run;
+  std::string original, page;
+  std::vector<std::string> runs;
   std::vector<std::string> released;
   std::size_t players = 8;
   int jobs = DefaultJobs();
@@ -66,8 +67,7 @@ void Print(const std::vector<ComparedCopy>& copies) {
   }
 }
 
-std::optional<double> Speed(const std::string& run) {
-  if (run.empty()) return std::nullopt;
+double Speed(const std::string& run) {
   const auto json = nlohmann::json::parse(ReadTextFile(run), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("times_real_time") ||
       !json["times_real_time"].is_number()) {
@@ -93,7 +93,8 @@ void AddCompare(CLI::App& app) {
       ->expected(1, -1);
   verb->add_option("--page", flags->page, "Write this page")->type_name("OUT.html");
   verb->add_option("--players", flags->players, "Recordings with players on the page");
-  verb->add_option("--run", flags->run, "Output of sotto anonymise --json, for the speed")
+  verb->add_option("--run", flags->runs,
+                   "Output of sotto anonymise --json, for the speed; once for each copy")
       ->type_name("FILE");
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print the figures as JSON");
@@ -101,8 +102,9 @@ void AddCompare(CLI::App& app) {
     const auto copies = CompareCopies(
         flags->original, {flags->released.begin(), flags->released.end()}, flags->jobs);
     if (!flags->page.empty()) {
-      WriteFileAtomically(flags->page,
-                          ComparePage(copies, {flags->page, flags->players, Speed(flags->run)}));
+      ComparePageOptions options{flags->page, flags->players, {}};
+      for (const std::string& run : flags->runs) options.times_real_time.push_back(Speed(run));
+      WriteFileAtomically(flags->page, ComparePage(copies, options));
     }
     flags->json ? PrintJson(copies) : Print(copies);
   });

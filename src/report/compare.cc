@@ -201,8 +201,10 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
   html +=
       fmt::format("<h1>Before and after</h1>\n<p>{} recordings of {} speakers, {:.1f} s of speech",
                   first.size(), by_speaker.size(), seconds);
-  if (options.times_real_time) {
-    html += fmt::format(", protected {:.0f} times faster than real time", *options.times_real_time);
+  for (std::size_t c = 0; c < std::min(copies.size(), options.times_real_time.size()); ++c) {
+    html += fmt::format("{} {} {:.0f} times faster than real time", c == 0 ? ", protected" : ",",
+                        copies.size() == 1 ? "" : "by " + Escape(copies[c].name),
+                        options.times_real_time[c]);
   }
   html +=
       ".</p>\n<p class=note>These figures say what changed in the sound. How well the speakers are "

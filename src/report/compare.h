@@ -40,9 +40,9 @@ std::vector<ComparedCopy> CompareCopies(const std::filesystem::path& original,
                                         int jobs);
 
 struct ComparePageOptions {
-  std::filesystem::path page;  // where it will lie: sound files are linked relative to it
-  std::size_t players = 8;     // recordings shown with players and spectrograms
-  std::optional<double> times_real_time;  // of the run that made the copy
+  std::filesystem::path page;           // where it will lie: sound files are linked relative to it
+  std::size_t players = 8;              // recordings shown with players and spectrograms
+  std::vector<double> times_real_time;  // of the runs that made the copies; empty: not said
 };
 
 // One HTML page without scripts or network: figures first, then players and spectrograms, the

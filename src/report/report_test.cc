@@ -71,7 +71,7 @@ TEST(CompareCopies, ShowsEveryCopyBesideTheOriginal) {
   ASSERT_EQ(copies.size(), 3U);
   EXPECT_EQ(copies[0].name, "mcadams");
   EXPECT_EQ(copies[2].name, "vtln 2");
-  const std::string page = ComparePage(copies, {folder / "page.html", 8, std::nullopt});
+  const std::string page = ComparePage(copies, {folder / "page.html", 8, {900.0, 80.0}});
   std::size_t pictures = 0;
   for (std::size_t at = 0; (at = page.find("<img", at)) != std::string::npos; ++at) ++pictures;
   EXPECT_EQ(pictures, 4U);
