@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddCheck(app);
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);
+  sotto::cli::AddFeatures(app);
   sotto::cli::AddAssess(app);
   try {
     app.parse(argc, argv);

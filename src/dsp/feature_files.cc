@@ -1,0 +1,93 @@
+#include "dsp/feature_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "audio/corpus.h"
+#include "audio/sound_file.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "dsp/npy_writer.h"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double kBlockS = 60.0;
+
+struct Item {
+  std::string id;
+  fs::path path;
+  fs::path out;  // without ".f0.npy"
+};
+
+std::vector<Item> Items(const fs::path& input, const fs::path& out) {
+  if (!fs::is_directory(input) && input.extension() != ".tsv") {
+    return {{input.stem().string(), input, out / input.stem()}};
+  }
+  const CorpusScan scan = ScanCorpus(input);
+  RefuseBadCorpus(scan.problems, input);
+  std::vector<Item> items;
+  for (const Recording& recording : scan.corpus.recordings) {
+    items.push_back({recording.id, recording.path, JoinInside(out, recording.relative)});
+  }
+  return items;
+}
+
+RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options) {
+  SoundReader reader(item.path);
+  const int rate = reader.Format().rate_hz;
+  if (reader.Format().channels != 1) {
+    throw Error(fmt::format("'{}' has {} channels: must be 1", item.path.string(),
+                            reader.Format().channels));
+  }
+  try {
+    options.Validate(rate);
+  } catch (const Error& error) {
+    throw Error(fmt::format("'{}': {}", item.path.string(), error.what()));
+  }
+  RecordingFeatures result;
+  result.id = item.id;
+  result.rate_hz = rate;
+  result.bins = VocoderFftSize(rate, options.f0_floor_hz) / 2 + 1;
+  MakeFolder(item.out.parent_path());
+  const std::string name = item.out.string();
+  NpyWriter<double> f0(name + ".f0.npy", 0);
+  NpyWriter<float> sp(name + ".sp.npy", result.bins), ap(name + ".ap.npy", result.bins);
+  const auto write = [&](const VocoderFrames& frames) {
+    f0.Append(frames.f0_hz);
+    sp.Append(frames.envelope);
+    ap.Append(frames.aperiodicity);
+    result.frames += frames.Frames();
+    result.voiced += static_cast<std::size_t>(
+        std::count_if(frames.f0_hz.begin(), frames.f0_hz.end(), [](double hz) { return hz > 0; }));
+  };
+  BlockAnalyser analyser(rate, options, kBlockS);
+  std::vector<float> buffer(static_cast<std::size_t>(rate));
+  std::size_t samples = 0;
+  while (const std::size_t n = reader.Read(buffer)) {
+    samples += n;
+    write(analyser.Push({buffer.data(), n}));
+  }
+  write(analyser.Finish());
+  result.seconds = static_cast<double>(samples) / rate;
+  f0.Close();
+  sp.Close();
+  ap.Close();
+  return result;
+}
+
+}  // namespace
+
+std::vector<RecordingFeatures> WriteFeatures(const fs::path& input, const fs::path& out,
+                                             const FeatureOptions& options) {
+  const auto items = Items(input, out);
+  std::vector<RecordingFeatures> results(items.size());
+  ParallelFor(items.size(), options.jobs,
+              [&](std::size_t i) { results[i] = WriteOne(items[i], options.vocoder); });
+  return results;
+}
+
+}  // namespace sotto
