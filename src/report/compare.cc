@@ -11,34 +11,12 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "dsp/level.h"
+#include "report/assess_page.h"
 #include "report/png.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
 namespace {
-
-std::string Escape(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 // A path as a relative URL: everything but unreserved characters and '/' as %XX.
 std::string Url(const fs::path& path) {
@@ -96,8 +74,9 @@ std::optional<double> Mean(const std::vector<const ComparedPair*>& pairs, const 
 std::string FigureRow(const std::string& title, const std::vector<const ComparedPair*>& pairs) {
   const auto level =
       Mean(pairs, [](const ComparedPair& p) { return std::optional(p.level_change_db); });
-  std::string row = fmt::format("<tr><th scope=row>{}</th><td>{}</td><td>{}</td>", Escape(title),
-                                pairs.size(), level ? fmt::format("{:+.2f} dB", *level) : "–");
+  std::string row =
+      fmt::format("<tr><th scope=row>{}</th><td>{}</td><td>{}</td>", EscapeHtml(title),
+                  pairs.size(), level ? fmt::format("{:+.2f} dB", *level) : "–");
   const auto f0 = [](const ComparedPair& p) {
     return ChangePercent(p.before.median_f0_hz, p.after.median_f0_hz);
   };
@@ -121,7 +100,7 @@ std::string Side(const std::string& title, const fs::path& file, const fs::path&
       "<figure><figcaption>{0}</figcaption><img alt=\"{0}: spectrogram, 0 to {1:.0f} kHz\" "
       "src=\"data:image/png;base64,{2}\"><audio controls preload=none "
       "src=\"{3}\"></audio></figure>\n",
-      Escape(title), top_hz / 1000.0, Base64(EncodePng(picture)),
+      EscapeHtml(title), top_hz / 1000.0, Base64(EncodePng(picture)),
       Url(fs::absolute(file).lexically_relative(folder)));
 }
 
@@ -203,7 +182,7 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
                   first.size(), by_speaker.size(), seconds);
   for (std::size_t c = 0; c < std::min(copies.size(), options.times_real_time.size()); ++c) {
     html += fmt::format("{} {} {:.0f} times faster than real time", c == 0 ? ", protected" : ",",
-                        copies.size() == 1 ? "" : "by " + Escape(copies[c].name),
+                        copies.size() == 1 ? "" : "by " + EscapeHtml(copies[c].name),
                         options.times_real_time[c]);
   }
   html +=
@@ -212,7 +191,7 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
   for (const ComparedCopy& copy : copies) {
     std::vector<const ComparedPair*> all;
     for (const ComparedPair& pair : copy.pairs) all.push_back(&pair);
-    if (copies.size() > 1) html += fmt::format("<h2>{}</h2>\n", Escape(copy.name));
+    if (copies.size() > 1) html += fmt::format("<h2>{}</h2>\n", EscapeHtml(copy.name));
     html +=
         "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
         "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
@@ -232,7 +211,7 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
     }
   }
   for (const std::size_t i : shown) {
-    html += fmt::format("<h2>{}</h2>\n<div class=pair>\n", Escape(first[i].id));
+    html += fmt::format("<h2>{}</h2>\n<div class=pair>\n", EscapeHtml(first[i].id));
     html += Side("original", first[i].original, options.page);
     for (const ComparedCopy& copy : copies) {
       html +=
