@@ -39,8 +39,10 @@ std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const K
 void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
                  std::vector<std::string>& notes) {
   if (!method.NeedsFit()) return;
-  ModelledVoices modelled =
-      ModelVoices(corpus, {.f0_method = options.f0_method, .jobs = options.jobs});
+  // The other methods want the pitch alone; clustering is the dearer part.
+  ModelledVoices modelled = ModelVoices(
+      corpus,
+      {.f0_method = options.f0_method, .jobs = options.jobs, .classes = options.method == "vtln"});
   notes.push_back(
       fmt::format("no profile was given: {} of {} speaker{} fitted from the recordings "
                   "to be protected",

@@ -97,7 +97,7 @@ VoiceModel ModelVoice(const std::vector<Stretch>& stretches, const std::string& 
     }
   }
   if (unreadable && !builder.HasEnough()) throw *unreadable;
-  return builder.Build(speaker, gender);
+  return builder.Build(speaker, gender, options.classes);
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ bool VoiceModelBuilder::HasEnough() const {
   return active_ >= kMinActiveFrames && voiced_ >= kMinVoicedFrames;
 }
 
-VoiceModel VoiceModelBuilder::Build(const std::string& name, Gender gender) const {
+VoiceModel VoiceModelBuilder::Build(const std::string& name, Gender gender, bool classes) const {
   if (!HasEnough()) {
     throw Error(fmt::format(
         "speaker '{}': {:.2f} s of speech, {:.2f} s of it voiced, are too "
@@ -154,7 +154,7 @@ VoiceModel VoiceModelBuilder::Build(const std::string& name, Gender gender) cons
   voice.log_f0_mean = log_f0_sum_ / n;
   const double variance = log_f0_squares_ / n - voice.log_f0_mean * voice.log_f0_mean;
   voice.log_f0_deviation = std::max(kMinDeviation, std::sqrt(std::max(0.0, variance)));
-  voice.centroids = KMeans(features_, kEnvelopePoints, kVoiceClasses).centroids;
+  if (classes) voice.centroids = KMeans(features_, kEnvelopePoints, kVoiceClasses).centroids;
   return voice;
 }
 

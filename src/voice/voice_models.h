@@ -19,8 +19,9 @@ class VoiceModelBuilder {
   void Add(const VocoderFrames& frames);
   // At least 100 active and 20 voiced frames (half a second of speech).
   bool HasEnough() const;
-  // Throws Error unless HasEnough().
-  VoiceModel Build(const std::string& name, Gender gender) const;
+  // Throws Error unless HasEnough(). Without `classes` the model has no centroids: enough where the
+  // pitch alone is asked for.
+  VoiceModel Build(const std::string& name, Gender gender, bool classes = true) const;
 
  private:
   static constexpr std::size_t kMaxFrames = 4096;
@@ -36,6 +37,7 @@ struct VoiceModelOptions {
   double max_seconds = 120.0;  // of each speaker, the first ones of the corpus
   F0Method f0_method = F0Method::kFast;
   int jobs = 1;
+  bool classes = true;  // false: pitch and gender only
 };
 
 // The speakers of a corpus, those that could be modelled and why the others could not.
