@@ -41,6 +41,7 @@ TEST(VocoderOnSpeech, CopiesEnvelopeLevelAndLength) {
     const auto frames = Analyse(x, 16000);
     const auto y = Synthesise(frames, x.size());
     ASSERT_EQ(y.size(), x.size());
+    EXPECT_NEAR(RmsDb(y), RmsDb(x), 0.5);
     EXPECT_NEAR(ActiveSpeechLevel(y, 16000).active_db, ActiveSpeechLevel(x, 16000).active_db, 0.5);
     distortion += CompareEnvelopes(frames, Analyse(y, 16000)).mean_db;
   }

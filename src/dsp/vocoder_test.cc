@@ -69,6 +69,29 @@ TEST(Envelope, OfWhiteNoiseIsItsVariance) {
               0.7);
 }
 
+TEST(Envelope, FrameLiesAtItsTime) {
+  // A burst of noise around 0.25 s is in frames around the fiftieth: an offset of one frame shows.
+  auto x = WhiteNoise(8000);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double s = (static_cast<double>(i) - 4000.0) / 300.0;
+    x[i] *= static_cast<float>(std::exp(-0.5 * s * s));
+  }
+  const auto frames = Analyse(x, 16000);
+  ASSERT_EQ(frames.Frames(), 101U);
+  double power = 0.0, moment = 0.0, input = 0.0, input_moment = 0.0;
+  for (std::size_t t = 0; t < frames.Frames(); ++t) {
+    for (const float v : frames.Envelope(t)) {
+      power += v;
+      moment += v * static_cast<double>(t);
+    }
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    input += static_cast<double>(x[i]) * x[i];
+    input_moment += static_cast<double>(x[i]) * x[i] * static_cast<double>(i) / 80.0;
+  }
+  EXPECT_NEAR(moment / power, input_moment / input, 0.3);
+}
+
 TEST(Envelope, DoesNotDependOnWhereThePulsesLie) {
   const auto frames = Analyse(Vowel(0.5, 16000, 123.4, Tract{}), 16000);
   // Above 7.2 kHz this voice has no harmonics.
