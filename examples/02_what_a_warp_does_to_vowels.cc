@@ -75,7 +75,7 @@ void Run(const std::string& out) {
   fmt::print("{:<12} {:<38} {:>14} {:>14}\n", "vowel", "warp", "F1 (Hz)", "F2 (Hz)");
   for (const NamedVowel& vowel : kVowels) {
     const auto x = Vowel(
-        0.4, [](double) { return 80.0; }, vowel.formants);
+        0.4, [](double) { return 120.0; }, vowel.formants);
     const Place before = Measure(Analyse(x, kRate), {vowel.formants[0], vowel.formants[1]});
     for (const NamedWarp& w : warps) {
       const Place after = After(x, w.warp, before);
