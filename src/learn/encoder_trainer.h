@@ -18,6 +18,10 @@
 
 namespace sotto {
 
+// Ends the name of a speaker in an altered copy, before its number ("p001\x1f1"): a voice of its
+// own, but held out together with the original.
+inline constexpr char kAlteredMark = '\x1f';
+
 struct EncoderTraining {
   EncoderNetOptions net = EcapaOptions{};
   std::vector<double> speeds = {1.0, 0.9, 1.1};  // each is a speaker of its own
@@ -30,10 +34,10 @@ struct EncoderTraining {
   double margin = 0.2, scale = 30.0;  // radians; the margin grows over the first third
   double prototype_weight = 0.5;
   double average = 0.998;  // decay of the moving average
-  double dropout = 0.0;    // of mel crops' embeddings before the softmax
   AugmentOptions augment;
-  double augmented = 0.85;     // share of crops that are augmented
-  std::int64_t held_out = 40;  // speakers with at least three utterances
+  double augmented = 0.85;            // share of crops that are augmented
+  std::int64_t held_out = 40;         // speakers with at least three utterances, drawn by the seed
+  std::vector<std::string> hold_out;  // of these, by name
   std::int64_t validate_every = 500;
   std::int64_t patience = 0;  // validations without a new best before stopping; 0: never
   std::uint64_t seed = 1;
