@@ -26,6 +26,7 @@ constexpr std::int64_t kMaxValidationSamples = 8 * 16000;
 
 struct Speaker {
   std::vector<std::size_t> utterances;
+  double emphasis = 1.0;
 };
 
 // Utterances of the training and of the held-out speakers.
@@ -69,7 +70,10 @@ Split SplitSpeakers(const SpeechPack& pack, const EncoderTraining& o) {
   const std::set<std::string> chosen(candidates.begin(), candidates.end());
   Split split;
   for (auto& [name, speaker] : speakers) {
-    if (!chosen.contains(name.substr(0, name.find(kAlteredMark)))) {
+    const std::string original = name.substr(0, name.find(kAlteredMark));
+    if (!chosen.contains(original)) {
+      const auto emphasis = o.emphasis.find(original);
+      if (emphasis != o.emphasis.end()) speaker.emphasis = emphasis->second;
       split.training.push_back(std::move(speaker));
     } else if (chosen.contains(name)) {
       if (speaker.utterances.size() > 12) speaker.utterances.resize(12);
@@ -229,7 +233,7 @@ class BatchMaker {
     // Speakers with more speech come more often, by the square root.
     std::vector<double> weights;
     for (const Speaker& s : speakers) {
-      weights.push_back(std::sqrt(static_cast<double>(s.utterances.size())));
+      weights.push_back(s.emphasis * std::sqrt(static_cast<double>(s.utterances.size())));
     }
     pick_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
   }

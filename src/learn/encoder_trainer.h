@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct EncoderTraining {
   double prototype_weight = 0.5;
   double average = 0.998;  // decay of the moving average
   AugmentOptions augment;
-  double augmented = 0.85;            // share of crops that are augmented
+  double augmented = 0.85;                 // share of crops that are augmented
+  std::map<std::string, double> emphasis;  // speakers drawn this much more often than others
   std::int64_t held_out = 40;         // speakers with at least three utterances, drawn by the seed
   std::vector<std::string> hold_out;  // of these, by name
   std::int64_t validate_every = 500;

@@ -16,6 +16,7 @@ namespace {
 
 struct EncoderFlags {
   std::vector<std::string> packs, new_speaker_packs;
+  std::vector<double> emphasis;
   std::string out, base, net = "ecapa", curve;
   std::int64_t channels = 512, aggregation = 512;
   EncoderTraining training;
@@ -36,6 +37,11 @@ void RunEncoder(EncoderFlags flags) {
   SpeechPack pack;
   for (std::size_t i = 0; i < flags.packs.size(); ++i) {
     SpeechPack more = ReadSpeechPack(flags.packs[i]);
+    if (i < flags.emphasis.size()) {
+      for (const PackedUtterance& u : more.utterances) {
+        flags.training.emphasis[u.speaker] = flags.emphasis[i];
+      }
+    }
     if (i == 0) {
       pack = std::move(more);
     } else {
@@ -77,6 +83,8 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
   verb->add_option("--pack", f.packs, "Decoded speech (sotto train pack)")->required();
   verb->add_option("--new-speakers", f.new_speaker_packs,
                    "Further packs whose speakers count as others (altered copies)");
+  verb->add_option("--emphasis", f.emphasis,
+                   "For each --pack: how much more often its speakers are drawn");
   verb->add_option("-o,--out", f.out, "The encoder, safetensors in half precision")->required();
   verb->add_option("--base", f.base, "Go on from this encoder");
   verb->add_option("--net", f.net)->check(CLI::IsMember({"ecapa", "xvector"}));
