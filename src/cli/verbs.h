@@ -48,6 +48,7 @@ void AddAssess(CLI::App& app);
 void AddBuild(CLI::App& app);
 void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);
+void AddDp(CLI::App& app);
 void AddFit(CLI::App& app);
 void AddStream(CLI::App& app);
 
