@@ -20,15 +20,12 @@ int main(int argc, char** argv) {
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);
   sotto::cli::AddAssess(app);
-<<<<<<< HEAD
   sotto::cli::AddDp(app);
-=======
   sotto::cli::AddEmbed(app);
   sotto::cli::AddScore(app);
   sotto::cli::AddVerify(app);
   sotto::cli::AddTrain(app);
   sotto::cli::AddTrainIvector(app);
->>>>>>> speaker
   try {
     app.parse(argc, argv);
     return 0;
