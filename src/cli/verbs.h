@@ -51,6 +51,7 @@ void AddCompare(CLI::App& app);
 void AddDp(CLI::App& app);
 void AddEmbed(CLI::App& app);
 void AddFit(CLI::App& app);
+void AddProtectEmbedding(CLI::App& app);
 void AddScore(CLI::App& app);
 void AddStream(CLI::App& app);
 void AddTrain(CLI::App& app);
