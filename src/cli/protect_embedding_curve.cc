@@ -35,7 +35,7 @@ ordered_json JsonRow(const Row& row) {
           {"auc", row.figures.auc},
           {"cllr_min", row.figures.cllr_min},
           {"d_sys", row.figures.d_sys},
-          {"zebra_d_ece", row.figures.zebra.disclosure_bits},
+          {"zebra_d_ece", row.figures.zebra.d_ece_bits},
           {"eer_floor", EerFloor(row.point.eps, 0.0)},
           {"n_tar", row.point.tar.size()},
           {"n_non", row.point.non.size()}};

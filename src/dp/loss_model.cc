@@ -123,7 +123,7 @@ std::int64_t FloorIndex(double loss, double step) {
 }
 
 // An empty grid that reaches from the lowest to the highest loss of the model.
-LossGrid EmptyGrid(const LossModel& model, double step) {
+LossGrid EmptyGrid(const LossModel& model, double step, double offset) {
   double low = 1e300;
   double high = -1e300;
   for (const LossModel::Atom& atom : model.atoms) {
@@ -136,8 +136,9 @@ LossGrid EmptyGrid(const LossModel& model, double step) {
   }
   LossGrid grid;
   grid.step = step;
-  grid.first = FloorIndex(low, step) - 1;
-  grid.mass.assign(static_cast<std::size_t>(FloorIndex(high, step) + 4 - grid.first), 0.0);
+  grid.offset = offset;
+  grid.first = FloorIndex(low - offset, step) - 1;
+  grid.mass.assign(static_cast<std::size_t>(FloorIndex(high - offset, step) + 4 - grid.first), 0.0);
   grid.infinite = model.infinite;
   return grid;
 }
@@ -180,25 +181,26 @@ std::vector<LossModel> LossModels(const PrivacyEvent& event, double tail) {
   return models;
 }
 
-LossGrid DiscretiseUp(const LossModel& model, double step) {
-  LossGrid grid = EmptyGrid(model, step);
+LossGrid DiscretiseUp(const LossModel& model, double step, double offset) {
+  LossGrid grid = EmptyGrid(model, step, offset);
+  const auto point = [&](std::int64_t k) { return offset + static_cast<double>(k) * step; };
   const double whole = -std::expm1(-step);
   for (const LossModel::Atom& atom : model.atoms) {
-    const std::int64_t k = FloorIndex(atom.loss, step);
-    const double up = atom.mass * -std::expm1(static_cast<double>(k) * step - atom.loss) / whole;
+    const std::int64_t k = FloorIndex(atom.loss - offset, step);
+    const double up = atom.mass * -std::expm1(point(k) - atom.loss) / whole;
     At(grid, k + 1) += up;
     At(grid, k) += atom.mass - up;
   }
   if (!model.curve) return grid;
   const LossCurve& curve = *model.curve;
   const double highest = curve.Loss(curve.high);
-  std::int64_t k = FloorIndex(curve.Loss(curve.low), step);
+  std::int64_t k = FloorIndex(curve.Loss(curve.low) - offset, step);
   At(grid, k + 1) += curve.mass_below;
   grid.infinite += curve.mass_above;
   double y = curve.low;
-  for (; static_cast<double>(k) * step < highest; ++k) {
-    const double next = curve.At(static_cast<double>(k + 1) * step);
-    const Masses masses = Integrate(curve, y, next, static_cast<double>(k) * step);
+  for (; point(k) < highest; ++k) {
+    const double next = curve.At(point(k + 1));
+    const Masses masses = Integrate(curve, y, next, point(k));
     const double up = std::clamp(masses.excess / whole, 0.0, masses.p);
     At(grid, k + 1) += up;
     At(grid, k) += masses.p - up;
@@ -207,11 +209,11 @@ LossGrid DiscretiseUp(const LossModel& model, double step) {
   return grid;
 }
 
-LossGrid DiscretiseDown(const LossModel& model, double step) {
-  LossGrid grid = EmptyGrid(model, step);
+LossGrid DiscretiseDown(const LossModel& model, double step, double offset) {
+  LossGrid grid = EmptyGrid(model, step, offset);
   for (const LossModel::Atom& atom : model.atoms) {
     // An atom on a grid point must not fall one step by a rounding error of the division.
-    At(grid, FloorIndex(atom.loss + 1e-9 * step, step)) += atom.mass;
+    At(grid, FloorIndex(atom.loss - offset + 1e-9 * step, step)) += atom.mass;
   }
   if (!model.curve) return grid;
   const LossCurve& curve = *model.curve;
@@ -219,8 +221,8 @@ LossGrid DiscretiseDown(const LossModel& model, double step) {
   double y = curve.low;
   while (y < curve.high) {
     const double edge = curve.Loss(y);
-    const auto k = static_cast<std::int64_t>(std::ceil(edge / step + 0.5));
-    const double g = static_cast<double>(k) * step;
+    const auto k = static_cast<std::int64_t>(std::ceil((edge - offset) / step + 1e-3));
+    const double g = offset + static_cast<double>(k) * step;
     const double middle = curve.At(g);
     const Masses left = Integrate(curve, y, middle, g);
     double next = curve.At(std::min(2.0 * g - edge, highest));
@@ -255,11 +257,20 @@ LossGrid DiscretiseDown(const LossModel& model, double step) {
     const Masses rest = Integrate(curve, y, curve.high, curve.Loss(y));
     if (rest.p > 0.0) {  // one last bucket, rounded down
       const double loss = curve.Loss(y) - std::log1p(-std::min(rest.excess / rest.p, 1.0 - 1e-16));
-      At(grid, FloorIndex(std::min(loss, highest), step)) += rest.p;
+      At(grid, FloorIndex(std::min(loss, highest) - offset, step)) += rest.p;
     }
   }
-  At(grid, FloorIndex(highest, step)) += curve.mass_above;
+  At(grid, FloorIndex(highest - offset, step)) += curve.mass_above;
   return grid;
+}
+
+double BulkLoss(const LossModel& model, double step) {
+  if (!model.curve || !model.atoms.empty()) return 0.0;
+  const LossCurve& curve = *model.curve;
+  const double lowest = curve.Loss(curve.low);
+  if (lowest < -2.0 * step || lowest > 0.0) return 0.0;  // finer than the bulk: no need
+  const Masses bulk = Integrate(curve, curve.low, curve.At(0.5 * step), 0.0);
+  return bulk.p > 0.5 ? -std::log1p(-bulk.excess / bulk.p) : 0.0;
 }
 
 }  // namespace sotto

@@ -42,9 +42,10 @@ struct LossModel {
 // `tail` is the mass that may be cut off at each end (it is accounted for, never lost).
 std::vector<LossModel> LossModels(const PrivacyEvent& event, double tail);
 
-// Masses at the losses (first + i)·step.
+// Masses at the losses offset + (first + i)·step.
 struct LossGrid {
   double step = 0.0;
+  double offset = 0.0;
   std::int64_t first = 0;
   std::vector<double> mass;
   double infinite = 0.0;
@@ -53,11 +54,15 @@ struct LossGrid {
 // Never understates: each mass between two grid points is split onto both so that P and Q keep
 // their totals ("connect the dots", Doroshenko et al. 2022, which dominates the true pair). The
 // error is of second order in the step.
-LossGrid DiscretiseUp(const LossModel& model, double step);
+LossGrid DiscretiseUp(const LossModel& model, double step, double offset = 0.0);
 
 // Never overstates: neighbouring outputs are merged into buckets, which is post-processing, with
 // edges chosen so that the loss of each bucket, ln(P(bucket)/Q(bucket)), lies on the grid exactly.
 // Also of second order. Atoms are rounded down.
-LossGrid DiscretiseDown(const LossModel& model, double step);
+LossGrid DiscretiseDown(const LossModel& model, double step, double offset = 0.0);
+
+// Where a grid coarser than the bulk of the losses should begin: rarely sampled records lose
+// ln(1 − q) in almost every use, and thousands of uses add up what a grid through 0 rounds off.
+double BulkLoss(const LossModel& model, double step);
 
 }  // namespace sotto

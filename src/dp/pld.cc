@@ -43,15 +43,17 @@ struct Part {
 
 Cumulants OfGrid(const LossGrid& grid, double theta) {
   const auto n = static_cast<std::int64_t>(grid.mass.size());
-  const double shift = std::max(theta * static_cast<double>(grid.first + n - 1) * grid.step,
-                                theta * static_cast<double>(grid.first) * grid.step);
+  const auto loss_at = [&](std::int64_t i) {
+    return grid.offset + static_cast<double>(grid.first + i) * grid.step;
+  };
+  const double shift = std::max(theta * loss_at(n - 1), theta * loss_at(0));
   double m0 = 0.0;
   double m1 = 0.0;
   double m2 = 0.0;
   for (std::int64_t i = 0; i < n; ++i) {
     const double mass = grid.mass[static_cast<std::size_t>(i)];
     if (mass <= 0.0) continue;
-    const double loss = static_cast<double>(grid.first + i) * grid.step;
+    const double loss = loss_at(i);
     const double weight = mass * std::exp(theta * loss - shift);
     m0 += weight;
     m1 += weight * loss;
@@ -125,6 +127,7 @@ struct Composed {
   std::array<double, 2> rounding{};  // bound of the FFT's error in each w
   std::array<double, 2> infinite{};
   double theta = 0.0;
+  double offset = 0.0;  // of all losses: the sum of the grids' offsets
 };
 
 void TiltInto(const LossGrid& grid, double theta, double log_moment, bool imaginary,
@@ -133,8 +136,8 @@ void TiltInto(const LossGrid& grid, double theta, double log_moment, bool imagin
   for (std::size_t i = 0; i < grid.mass.size(); ++i) {
     if (grid.mass[i] <= 0.0) continue;
     const std::int64_t k = grid.first + static_cast<std::int64_t>(i);
-    const double tilted =
-        grid.mass[i] * std::exp(theta * static_cast<double>(k) * grid.step - log_moment);
+    const double loss = grid.offset + static_cast<double>(k) * grid.step;
+    const double tilted = grid.mass[i] * std::exp(theta * loss - log_moment);
     Complex& slot = x[static_cast<std::size_t>(((k % n) + n) % n)];
     slot += imaginary ? Complex(0.0, tilted) : Complex(tilted, 0.0);
   }
@@ -160,6 +163,7 @@ Composed Convolve(const std::vector<Part>& upper, const std::vector<Part>& lower
   for (std::size_t part = 0; part < upper.size(); ++part) {
     const std::array<const Part*, 2> both = {&upper[part], &lower[part]};
     std::vector<Complex> x(size);
+    out.offset += upper[part].count * upper[part].grid.offset;
     for (std::size_t side = 0; side < 2; ++side) {
       const double log_moment = OfGrid(both[side]->grid, theta).log_moment;
       out.log_moment[side] += both[side]->count * log_moment;
@@ -241,7 +245,7 @@ class Answers {
 
  private:
   double Loss(std::size_t i) const {
-    return static_cast<double>(c_.first + static_cast<std::int64_t>(i)) * c_.step;
+    return c_.offset + static_cast<double>(c_.first + static_cast<std::int64_t>(i)) * c_.step;
   }
   double Untilt(std::size_t i) const { return std::exp(c_.log_moment[side_] - c_.theta * Loss(i)); }
   double Mass(std::size_t i) const { return c_.w[side_][i] * Untilt(i); }
@@ -256,8 +260,10 @@ std::vector<Part> Discretise(const std::vector<LossModel>& models,
                              const std::vector<double>& counts, double step, bool up) {
   std::vector<Part> parts;
   for (std::size_t i = 0; i < models.size(); ++i) {
+    const double offset = BulkLoss(models[i], step);
     parts.push_back(
-        {up ? DiscretiseUp(models[i], step) : DiscretiseDown(models[i], step), counts[i]});
+        {up ? DiscretiseUp(models[i], step, offset) : DiscretiseDown(models[i], step, offset),
+         counts[i]});
   }
   return parts;
 }
@@ -285,6 +291,12 @@ double LossRange(const std::vector<LossModel>& models, double& highest) {
     highest = std::max(highest, model.curve->Loss(model.curve->high));
   }
   return highest - lowest;
+}
+
+double TotalOffset(const std::vector<Part>& parts) {
+  double sum = 0.0;
+  for (const Part& part : parts) sum += part.count * part.grid.offset;
+  return sum;
 }
 
 // One direction (all records added, or all removed).
@@ -315,7 +327,8 @@ Composed ComposeDirection(const std::vector<LossModel>& models, const std::vecto
     const auto lower = Discretise(models, counts, step, false);
     const std::size_t size = std::bit_ceil(static_cast<std::size_t>(std::max(needed, 64.0)));
     const auto first =
-        static_cast<std::int64_t>(std::floor(at.mean / step)) - static_cast<std::int64_t>(size / 2);
+        static_cast<std::int64_t>(std::floor((at.mean - TotalOffset(upper)) / step)) -
+        static_cast<std::int64_t>(size / 2);
     return Convolve(upper, lower, theta, first, size);
   }
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "dp/allows.h"
+#include "dp/parameters.h"
 #include "speaker/embed_corpus.h"
 
 namespace sotto {
