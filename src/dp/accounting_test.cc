@@ -128,6 +128,17 @@ TEST(MethodCard, ReferenceValuesOfDpSgd) {
   EXPECT_NEAR(1.0 / GaussianMu(1.0, 1e-5), 3.730632, 1e-6);
 }
 
+// Training that adds a record K times and one draw of noise: what is claimed, and the truth.
+TEST(MethodCard, AccumulatedParticipationsAgainstTheirClaim) {
+  EXPECT_NEAR(GaussianEpsilon(std::sqrt(100.0) / 10.0, 1e-5), 4.38, 0.005);
+  EXPECT_NEAR(GaussianEpsilon(100.0 / 10.0, 1e-5), 91.8, 0.05);
+  const double q = 256.0 / 60000.0;
+  EXPECT_NEAR(GaussianEpsilon(q * 14062 / 1.1, 1e-5), 1719.0, 1.0);
+  EXPECT_NEAR(RepeatedParticipationEpsilon(q, 14062, 1.1, 1e-5), 3794.0, 1.0);
+  EXPECT_NEAR(RepeatedParticipationEpsilon(1.0, 100, 10.0, 1e-5), GaussianEpsilon(10.0, 1e-5),
+              1e-6);
+}
+
 TEST(MethodCard, OneRunAudits) {
   const auto eps = [](std::uint64_t m, std::uint64_t r, std::uint64_t v) {
     return OneRunEpsilon({m, r, v, 1e-5}, 0.05);
