@@ -70,8 +70,10 @@ void RunAccount(const AccountFlags& flags) {
                  {"epsilon_lower", JsonNumber(pld.eps_lower)},
                  {"grid_step", pld.step},
                  {"fft_points", pld.points}};
-  json["sequential"] = {{"epsilon", JsonNumber(budget.SequentialEpsilon(flags.delta))}};
-  json["advanced"] = {{"epsilon", JsonNumber(budget.AdvancedEpsilon(flags.delta))}};
+  if (event.kind != EventKind::kSubsampledGaussian) {  // else there is no epsilon of one use
+    json["sequential"] = {{"epsilon", JsonNumber(budget.SequentialEpsilon(flags.delta))}};
+    json["advanced"] = {{"epsilon", JsonNumber(budget.AdvancedEpsilon(flags.delta))}};
+  }
   if (const auto rho = budget.Rho()) {
     json["zcdp"] = {{"rho", *rho},
                     {"epsilon", JsonNumber(*budget.ConcentratedEpsilon(flags.delta))}};
@@ -184,13 +186,18 @@ void AddDpAccount(CLI::App& dp) {
       ->check(CLI::IsMember({"gaussian", "laplace", "pure"}));
   account->add_option("--q", flags->q,
                       "Gaussian: probability with which each record is in a step (Poisson)");
-  CLI::Option* noise = account->add_option("--noise", flags->noise,
-                                           "Gaussian: sigma divided by the L2 sensitivity (clip)");
+  CLI::Option* noise = account
+                           ->add_option("--noise", flags->noise,
+                                        "Gaussian: sigma divided by the L2 sensitivity (clip)")
+                           ->default_str("");
   CLI::Option* epsilon =
       account->add_option("--epsilon", flags->epsilon, "laplace, pure: epsilon of one step")
+          ->default_str("")
           ->excludes(noise);
   account->add_option("--steps", flags->steps, "How often")->check(CLI::PositiveNumber);
-  account->add_option("--delta", flags->delta, "Where epsilon is read off")->required();
+  account->add_option("--delta", flags->delta, "Where epsilon is read off")
+      ->required()
+      ->default_str("");
   account->add_flag("--json", flags->json, "Print as JSON");
   account->callback([flags, noise, epsilon] {
     const bool gaussian = flags->mechanism == "gaussian";
@@ -206,7 +213,9 @@ void AddDpAccount(CLI::App& dp) {
       AddVerb(dp, "calibrate", "The noise that gives a wanted epsilon",
               "  sotto dp calibrate --epsilon 1 --delta 1e-5 --sensitivity 2\n"
               "  sotto dp calibrate --epsilon 2 --delta 1e-5 --q 0.00427 --steps 14062 --json");
-  calibrate->add_option("--epsilon", wish->epsilon, "Wanted, for all steps together")->required();
+  calibrate->add_option("--epsilon", wish->epsilon, "Wanted, for all steps together")
+      ->required()
+      ->default_str("");
   calibrate->add_option("--delta", wish->delta, "0 for Laplace alone");
   calibrate->add_option("--q", wish->q, "Poisson sampling probability of a record in a step");
   calibrate->add_option("--steps", wish->steps, "How often")->check(CLI::PositiveNumber);

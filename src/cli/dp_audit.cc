@@ -64,25 +64,32 @@ void AddDpAudit(CLI::App& dp) {
       "  sotto dp audit --runs-in 500 --hits 450 --runs-out 500 --false-alarms 30 --claimed 1");
   CLI::Option* examples =
       verb->add_option("--examples", flags->one.examples,
-                       "One run: examples each included with probability one half");
-  CLI::Option* guesses =
-      verb->add_option("--guesses", flags->one.guesses, "guesses made")->needs(examples);
-  CLI::Option* correct =
-      verb->add_option("--correct", flags->one.correct, "of them right")->needs(guesses);
+                       "One run: examples each included with probability one half")
+          ->default_str("");
+  CLI::Option* guesses = verb->add_option("--guesses", flags->one.guesses, "guesses made")
+                             ->default_str("")
+                             ->needs(examples);
+  CLI::Option* correct = verb->add_option("--correct", flags->one.correct, "of them right")
+                             ->default_str("")
+                             ->needs(guesses);
   CLI::Option* runs_in =
       verb->add_option("--runs-in", flags->many.runs_in, "Many runs: trained with the record")
+          ->default_str("")
           ->excludes(examples);
-  CLI::Option* hits =
-      verb->add_option("--hits", flags->many.hits, "of them judged \"in\"")->needs(runs_in);
-  CLI::Option* runs_out =
-      verb->add_option("--runs-out", flags->many.runs_out, "without the record")->needs(runs_in);
+  CLI::Option* hits = verb->add_option("--hits", flags->many.hits, "of them judged \"in\"")
+                          ->default_str("")
+                          ->needs(runs_in);
+  CLI::Option* runs_out = verb->add_option("--runs-out", flags->many.runs_out, "without the record")
+                              ->default_str("")
+                              ->needs(runs_in);
   CLI::Option* alarms =
       verb->add_option("--false-alarms", flags->many.false_alarms, "of them judged \"in\"")
+          ->default_str("")
           ->needs(runs_out);
   verb->add_option("--delta", flags->delta, "Of the claim");
   verb->add_option("--error", flags->error, "Probability that the bound is wrong");
   CLI::Option* claimed =
-      verb->add_option("--claimed", flags->claimed, "The epsilon that is claimed");
+      verb->add_option("--claimed", flags->claimed, "The epsilon that is claimed")->default_str("");
   verb->add_flag("--json", flags->json, "Print as JSON");
   verb->callback([=] {
     const bool one = examples->count() > 0;

@@ -82,9 +82,9 @@ void RunKanon(const KanonFlags& flags) {
     }
     if (shown > flags.show) fmt::print("  and {} more groups (--show)\n", shown - flags.show);
     fmt::print(
-        "{} rows break what was asked. A table that passes is not anonymous by that alone: "
+        "{} row{} break what was asked. A table that passes is not anonymous by that alone: "
         "docs/privacy.md\n",
-        result.breaking_rows.size());
+        result.breaking_rows.size(), result.breaking_rows.size() == 1 ? "" : "s");
   }
   if (!result.breaking_rows.empty()) throw ExitWith{1};
 }
@@ -104,16 +104,21 @@ void AddDpKanon(CLI::App& dp) {
                    "Columns that others may know of a person, with commas")
       ->required()
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   verb->add_option("--sensitive", flags->options.sensitive, "Column that must stay unknown");
   verb->add_option("--id-column", flags->options.id,
                    "Names the person: groups are counted in people, not in rows");
-  CLI::Option* k =
-      verb->add_option("--k", flags->k, "People in a group, at least")->check(CLI::PositiveNumber);
+  CLI::Option* k = verb->add_option("--k", flags->k, "People in a group, at least")
+                       ->check(CLI::PositiveNumber)
+                       ->default_str("");
   CLI::Option* l =
-      verb->add_option("--l", flags->l, "Distinct sensitive values in a group, at least");
-  CLI::Option* t = verb->add_option(
-      "--t", flags->t, "Distance of a group's sensitive values from the whole, at most");
+      verb->add_option("--l", flags->l, "Distinct sensitive values in a group, at least")
+          ->default_str("");
+  CLI::Option* t =
+      verb->add_option("--t", flags->t,
+                       "Distance of a group's sensitive values from the whole, at most")
+          ->default_str("");
   verb->add_option("--show", flags->show, "Groups listed");
   verb->add_flag("--json", flags->json, "Print as JSON");
   verb->callback([flags, k, l, t] {

@@ -107,29 +107,38 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
   verb->add_option("--column", options.columns,
                    "Released; repeat it to divide epsilon among several")
       ->required()
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   verb->add_option("--id-column", options.id_column, "Names the person of a row")->required();
   verb->add_option("--max-contributions", options.max_contributions,
                    "Rows of one person that count; further ones are left out at random")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->default_str("");
   CLI::Option* lower =
       verb->add_option("--lower", options.lower,
                        "Smallest value, chosen without looking at the data; others are clamped")
-          ->allow_extra_args(false);
-  CLI::Option* upper =
-      verb->add_option("--upper", options.upper, "Largest value")->allow_extra_args(false);
+          ->allow_extra_args(false)
+          ->default_str("");
+  CLI::Option* upper = verb->add_option("--upper", options.upper, "Largest value")
+                           ->allow_extra_args(false)
+                           ->default_str("");
   if (name == "rr" || name == "exponential") {
     verb->add_option("--categories", options.categories,
                      "All possible values, with commas, in place of --lower and --upper")
         ->delimiter(',')
         ->allow_extra_args(false)
+        ->default_str("")
         ->excludes(lower)
         ->excludes(upper);
   }
-  verb->add_option("--epsilon", options.eps, "For all that is released of one person")->required();
+  verb->add_option("--epsilon", options.eps, "For all that is released of one person")
+      ->required()
+      ->default_str("");
   if (name == "gaussian") {
-    verb->add_option("--delta", options.delta, "Probability of no guarantee")->required();
+    verb->add_option("--delta", options.delta, "Probability of no guarantee")
+        ->required()
+        ->default_str("");
   }
   if (name == "laplace" || name == "gaussian") {
     verb->add_option("--release", flags->release,
@@ -143,7 +152,8 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
         ->check(CLI::PositiveNumber);
   } else {
     verb->add_option("--keep", options.keep, "Copy this column too, unprotected; may be repeated")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->default_str("");
     verb->add_option("-o,--out", flags->out, "Write the table here (default: stdout)")
         ->type_name("FILE");
   }

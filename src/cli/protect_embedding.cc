@@ -123,7 +123,8 @@ void AddProtectEmbedding(CLI::App& app) {
       ->type_name("DIR|FILE");
   CLI::Option* eps = verb->add_option("--eps,--epsilon", flags->eps,
                                       "voice-ind: the bound for voices as far apart as can be; no "
-                                      "default");
+                                      "default")
+                         ->default_str("");
   verb->add_option("--per", flags->per,
                    "One draw for each speaker, or for each utterance (k utterances cost k times "
                    "epsilon)")
@@ -143,8 +144,10 @@ void AddProtectEmbedding(CLI::App& app) {
                    "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
       ->type_name("DIR");
   verb->add_option("--N", flags->n, "pool: voices in the region (default: min(200, half))")
+      ->default_str("")
       ->check(CLI::PositiveNumber);
   verb->add_option("--N-star", flags->n_star, "pool: of them averaged (default: N/2)")
+      ->default_str("")
       ->check(CLI::PositiveNumber);
   flags->target.Add(*verb);
   verb->add_option("--format", flags->format,

@@ -129,6 +129,7 @@ void ProtectCurveFlags::Add(CLI::App& verb) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--curve-n", n,
                   "Its numbers of candidates (default: a sixteenth, a quarter and all of the pool)")
+      ->default_str("")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);

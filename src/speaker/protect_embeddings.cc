@@ -53,7 +53,10 @@ ordered_json VoiceIndRecord(const VoiceIndRelease& release, const VoiceIndOption
                       {"inputs", release.check.inputs},
                       {"outputs", release.check.candidates},
                       {"largest_ratio_to_bound", release.check.largest_ratio},
-                      {"largest_excess", release.check.largest_excess}};
+                      {"largest_excess", release.check.largest_excess},
+                      {"note",
+                       "ratio, excess and expected distance are computed from the protected "
+                       "voiceprints and not themselves protected"}};
   json["expected_distance"] = release.expected_distance;
   json["allows"] = {{"eer_floor", EerFloor(spent, 0.0)}, {"auc_ceiling", AucCeiling(spent, 0.0)}};
   return json;
