@@ -179,6 +179,18 @@ void RunProtectCurve(const ProtectCurveFlags& flags, const std::string& in, cons
       fmt::format("{} speakers, {} draws each; the attacker compares original voiceprints "
                   "with released ones by {}",
                   source.BySpeaker().size(), options.repeats, plda.empty() ? "cosine" : "PLDA")};
+  const std::size_t most = *std::max_element(options.n.begin(), options.n.end());
+  for (const Row& row : rows) {
+    if (row.point.n != most) continue;
+    Figure figure;
+    figure.name = fmt::format("eer at epsilon {:g}", row.point.eps);
+    figure.value = row.figures.eer;
+    figure.unit = "probability";
+    figure.direction = Direction::kHigherIsMorePrivate;
+    figure.attacker = whole["attacker"].get<std::string>();
+    figure.counts = {{"n_tar", row.point.tar.size()}, {"n_non", row.point.non.size()}};
+    page.figures.push_back(std::move(figure));
+  }
   page.plots = AllPlots(rows);
   WriteFileAtomically(folder / "curve.html", RenderAssessPage(page));
   if (json) {

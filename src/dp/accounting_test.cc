@@ -237,6 +237,18 @@ TEST(Pld, MixedCompositionLiesBelowTheSumOfItsParts) {
   EXPECT_GT(all.eps, Pld(events[0], 1e-5).eps);
 }
 
+// Almost every use loses ln(1 − q), far less than a step of the grid, and 20,000 of them add up.
+TEST(Pld, BoundsStayTogetherWhereSamplingIsRare) {
+  PldOptions coarse;
+  coarse.tolerance = 1e-3;
+  coarse.max_points = std::size_t{1} << 18;
+  const PrivacyEvent event = Steps(1e-4, 0.3, 20000);
+  const PldEpsilon found = PldCompose({&event, 1}, 1e-6, coarse);
+  EXPECT_LE(found.eps_lower, found.eps);
+  EXPECT_LT(found.eps - found.eps_lower, 0.05);
+  EXPECT_LT(found.eps, Rdp(event, 1e-6).eps);
+}
+
 TEST(LossModel, GridsKeepTheMassesAndBoundTheLossFromBothSides) {
   for (const double q : {0.004, 0.3, 1.0}) {
     for (const LossModel& model : LossModels(Steps(q, 1.1, 1), 1e-18)) {

@@ -51,10 +51,12 @@ double RepeatedParticipationEpsilon(double q, std::uint64_t steps, double noise,
   CheckDelta(delta);
   PrivacyEvent::SubsampledGaussian(q, noise, steps).Validate();
   std::vector<double> log_mass;
+  log_mass.reserve(steps + 1);
   for (std::uint64_t k = 0; k <= steps; ++k) log_mass.push_back(LogBinomialPmf(k, steps, q));
   // The likelihood ratio rises with x, so the best event is {x > t}; delta falls with t.
   const auto log_ratio = [&](double t) {
     std::vector<double> terms;
+    terms.reserve(log_mass.size());
     for (std::size_t k = 0; k < log_mass.size(); ++k) {
       const double shift = static_cast<double>(k) / noise;
       terms.push_back(log_mass[k] + t * shift - 0.5 * shift * shift);

@@ -165,6 +165,7 @@ std::size_t ExponentialMechanism::Release(std::span<const double> utilities, Bud
                                           BitSource& bits) const {
   if (utilities.empty()) throw Error("exponential mechanism: nothing to choose from");
   std::vector<double> units;
+  units.reserve(utilities.size());
   for (const double utility : utilities) {
     units.push_back(std::nearbyint(utility * factor_));
     if (!(std::abs(units.back()) < 0x1p53)) {
@@ -175,6 +176,7 @@ std::size_t ExponentialMechanism::Release(std::span<const double> utilities, Bud
   budget.Spend(Event());
   const double best = *std::max_element(units.begin(), units.end());
   std::vector<std::uint64_t> costs;
+  costs.reserve(units.size());
   for (const double unit : units) costs.push_back(static_cast<std::uint64_t>(best - unit));
   if (selection_ == Selection::kExponential) return SampleByCost(costs, 40, bits);
   // Permute and flip: the same proposals without replacement. The best is always kept.
@@ -236,6 +238,7 @@ std::vector<double> RandomisedResponse::EstimateShares(
   const double keep = KeepProbability();
   const double other = (1.0 - keep) / static_cast<double>(categories_ - 1);
   std::vector<double> shares;
+  shares.reserve(counts.size());
   for (const std::uint64_t count : counts) {
     shares.push_back((static_cast<double>(count) / total - other) / (keep - other));
   }
