@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
   sotto::cli::AddCompare(app);
   sotto::cli::AddFeatures(app);
   sotto::cli::AddAssess(app);
+  sotto::cli::AddDp(app);
+  sotto::cli::AddProtectEmbedding(app);
   sotto::cli::AddEmbed(app);
   sotto::cli::AddScore(app);
   sotto::cli::AddVerify(app);

@@ -1,0 +1,108 @@
+// sotto dp audit: the epsilon that an attack's success refutes.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/assess.h"
+#include "cli/dp.h"
+#include "cli/verbs.h"
+#include "dp/audit.h"
+
+namespace sotto::cli {
+namespace {
+
+struct AuditFlags {
+  OneRunAudit one;
+  ManyRunAudit many;
+  double delta = 0.0;
+  double error = 0.05;
+  double claimed = 0.0;
+  bool json = false;
+};
+
+void RunAudit(AuditFlags& flags, bool one_run, bool has_claim) {
+  flags.one.delta = flags.many.delta = flags.delta;
+  double eps = 0.0;
+  try {
+    eps = one_run ? OneRunEpsilon(flags.one, flags.error) : ManyRunEpsilon(flags.many, flags.error);
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+  const bool refuted = has_claim && eps > flags.claimed;
+  if (flags.json) {
+    nlohmann::ordered_json json = {
+        {"method", one_run ? "one run (Steinke et al. 2023)" : "many runs (Clopper-Pearson)"},
+        {"epsilon_lower", eps},
+        {"delta", flags.delta},
+        {"error", flags.error}};
+    if (has_claim) {
+      json["claimed"] = flags.claimed;
+      json["refuted"] = refuted;
+    }
+    PrintJson(json);
+  } else {
+    fmt::print("epsilon is at least {:.6f} at delta {:g} (wrong with probability {:g})\n", eps,
+               flags.delta, flags.error);
+    if (has_claim) {
+      fmt::print("the claim of {:g} is {}\n", flags.claimed,
+                 refuted ? "refuted" : "not refuted, which does not prove it");
+    }
+  }
+  if (refuted) throw ExitWith{1};
+}
+
+}  // namespace
+
+void AddDpAudit(CLI::App& dp) {
+  auto flags = std::make_shared<AuditFlags>();
+  CLI::App* verb = AddVerb(
+      dp, "audit",
+      "A lower bound on epsilon from what an attack reached; exit 1 when it refutes --claimed",
+      "  sotto dp audit --examples 1000 --guesses 100 --correct 95 --delta 1e-5\n"
+      "  sotto dp audit --runs-in 500 --hits 450 --runs-out 500 --false-alarms 30 --claimed 1");
+  CLI::Option* examples =
+      verb->add_option("--examples", flags->one.examples,
+                       "One run: examples each included with probability one half")
+          ->default_str("");
+  CLI::Option* guesses = verb->add_option("--guesses", flags->one.guesses, "guesses made")
+                             ->default_str("")
+                             ->needs(examples);
+  CLI::Option* correct = verb->add_option("--correct", flags->one.correct, "of them right")
+                             ->default_str("")
+                             ->needs(guesses);
+  CLI::Option* runs_in =
+      verb->add_option("--runs-in", flags->many.runs_in, "Many runs: trained with the record")
+          ->default_str("")
+          ->excludes(examples);
+  CLI::Option* hits = verb->add_option("--hits", flags->many.hits, "of them judged \"in\"")
+                          ->default_str("")
+                          ->needs(runs_in);
+  CLI::Option* runs_out = verb->add_option("--runs-out", flags->many.runs_out, "without the record")
+                              ->default_str("")
+                              ->needs(runs_in);
+  CLI::Option* alarms =
+      verb->add_option("--false-alarms", flags->many.false_alarms, "of them judged \"in\"")
+          ->default_str("")
+          ->needs(runs_out);
+  verb->add_option("--delta", flags->delta, "Of the claim");
+  verb->add_option("--error", flags->error, "Probability that the bound is wrong");
+  CLI::Option* claimed =
+      verb->add_option("--claimed", flags->claimed, "The epsilon that is claimed")->default_str("");
+  verb->add_flag("--json", flags->json, "Print as JSON");
+  verb->callback([=] {
+    const bool one = examples->count() > 0;
+    const bool complete = one ? guesses->count() > 0 && correct->count() > 0
+                              : runs_in->count() > 0 && hits->count() > 0 &&
+                                    runs_out->count() > 0 && alarms->count() > 0;
+    if (!complete) {
+      throw CLI::ValidationError(
+          "give --examples, --guesses and --correct, or --runs-in, --hits, --runs-out and "
+          "--false-alarms");
+    }
+    RunAudit(*flags, one, claimed->count() > 0);
+  });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,194 @@
+// sotto dp laplace|gaussian|rr|exponential TABLE: a noisy release of columns of a table of people.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "cli/assess.h"
+#include "cli/dp.h"
+#include "cli/verbs.h"
+#include "dp/table_release.h"
+
+namespace sotto::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct ReleaseFlags {
+  std::string table, out;
+  std::string release = "values";
+  TableReleaseOptions options;
+  bool json = false;
+};
+
+ordered_json JsonRelease(const ReleaseFlags& flags, const TableRelease& release,
+                         const std::string& mechanism) {
+  ordered_json json = {{"mechanism", mechanism},
+                       {"epsilon", flags.options.eps},
+                       {"delta", flags.options.delta},
+                       {"unit",
+                        {{"person", flags.options.id_column},
+                         {"max_contributions", flags.options.max_contributions},
+                         {"neighbours", NeighboursText(release.neighbours)}}},
+                       {"columns", ordered_json::array()}};
+  if (flags.options.categories.empty()) {
+    json["unit"]["lower"] = flags.options.lower;
+    json["unit"]["upper"] = flags.options.upper;
+  }
+  for (const ColumnRelease& column : release.columns) {
+    ordered_json one = {{"column", column.column}};
+    if (column.noise_scale > 0.0) one["noise_scale"] = column.noise_scale;
+    if (column.value) one["value"] = *column.value;
+    if (column.choice) one["choice"] = *column.choice;
+    for (std::size_t i = 0; i < column.shares.size(); ++i) {
+      one["estimated_shares"][release.categories[i]] = column.shares[i];
+    }
+    json["columns"].push_back(std::move(one));
+  }
+  if (!release.table.header.empty()) {
+    json["rows"] = release.table.rows.size();
+    if (flags.out.empty()) {
+      json["table"] = {{"header", release.table.header}, {"rows", release.table.rows}};
+    } else {
+      json["out"] = flags.out;
+    }
+  }
+  json["allows"] = JsonAllows(flags.options.eps, flags.options.delta);
+  return json;
+}
+
+void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
+  flags.options.mechanism = ParseTableMechanism(mechanism);
+  flags.options.statistic = ParseTableStatistic(flags.release);
+  try {
+    flags.options.Validate();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+  const CsvTable table = ParseCsv(ReadTextFile(flags.table), flags.table);
+  SecureBits bits;
+  const TableRelease release = ReleaseTable(table, flags.options, flags.table, bits);
+  const bool has_table = !release.table.header.empty();
+  if (has_table && !flags.out.empty()) WriteFileAtomically(flags.out, FormatCsv(release.table));
+  if (flags.json) {
+    PrintJson(JsonRelease(flags, release, mechanism));
+  } else if (has_table && flags.out.empty()) {
+    fmt::print("{}", FormatCsv(release.table));
+  } else {
+    for (const ColumnRelease& column : release.columns) {
+      if (column.value) fmt::print("{}\t{:.9g}\n", column.column, *column.value);
+      if (column.choice) fmt::print("{}\t{}\n", column.column, *column.choice);
+    }
+  }
+  fmt::print(stderr,
+             "epsilon {:g}{} for a person ('{}', at most {} rows; {}). For your eyes only: {} "
+             "people, {} rows used, {} left out by the limit\n",
+             flags.options.eps,
+             flags.options.delta > 0.0 ? fmt::format(", delta {:g}", flags.options.delta) : "",
+             flags.options.id_column, flags.options.max_contributions,
+             NeighboursText(release.neighbours), release.people, release.rows_used,
+             release.rows_left_out);
+  WarnOfEpsilon(flags.options.eps);
+}
+
+void AddOne(CLI::App& dp, const std::string& name, const std::string& description,
+            const std::string& examples) {
+  auto flags = std::make_shared<ReleaseFlags>();
+  CLI::App* verb = AddVerb(dp, name,
+                           description +
+                               "\nWhose privacy it is must be said: --id-column and "
+                               "--max-contributions, and public bounds of the values.",
+                           examples);
+  TableReleaseOptions& options = flags->options;
+  verb->add_option("TABLE", flags->table, "CSV or TSV with a header, one row per record")
+      ->required();
+  verb->add_option("--column", options.columns,
+                   "Released; repeat it to divide epsilon among several")
+      ->required()
+      ->allow_extra_args(false)
+      ->default_str("");
+  verb->add_option("--id-column", options.id_column, "Names the person of a row")->required();
+  verb->add_option("--max-contributions", options.max_contributions,
+                   "Rows of one person that count; further ones are left out at random")
+      ->required()
+      ->check(CLI::PositiveNumber)
+      ->default_str("");
+  CLI::Option* lower =
+      verb->add_option("--lower", options.lower,
+                       "Smallest value, chosen without looking at the data; others are clamped")
+          ->allow_extra_args(false)
+          ->default_str("");
+  CLI::Option* upper = verb->add_option("--upper", options.upper, "Largest value")
+                           ->allow_extra_args(false)
+                           ->default_str("");
+  if (name == "rr" || name == "exponential") {
+    verb->add_option("--categories", options.categories,
+                     "All possible values, with commas, in place of --lower and --upper")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->default_str("")
+        ->excludes(lower)
+        ->excludes(upper);
+  }
+  verb->add_option("--epsilon", options.eps, "For all that is released of one person")
+      ->required()
+      ->default_str("");
+  if (name == "gaussian") {
+    verb->add_option("--delta", options.delta, "Probability of no guarantee")
+        ->required()
+        ->default_str("");
+  }
+  if (name == "laplace" || name == "gaussian") {
+    verb->add_option("--release", flags->release,
+                     "Every value with noise, or one noisy number for the column")
+        ->check(CLI::IsMember({"values", "sum", "mean", "count"}));
+  }
+  if (name == "exponential") {
+    verb->add_option("--quantile", options.quantile, "Of a column of numbers; 0.5 is the median")
+        ->check(CLI::Range(0.0, 1.0));
+    verb->add_option("--candidates", options.candidates, "Points it is chosen from")
+        ->check(CLI::PositiveNumber);
+  } else {
+    verb->add_option("--keep", options.keep, "Copy this column too, unprotected; may be repeated")
+        ->allow_extra_args(false)
+        ->default_str("");
+    verb->add_option("-o,--out", flags->out, "Write the table here (default: stdout)")
+        ->type_name("FILE");
+  }
+  verb->add_flag("--json", flags->json, "Print as JSON");
+  verb->callback([flags, name, lower, upper] {
+    if (flags->options.categories.empty() && (lower->count() == 0 || upper->count() == 0)) {
+      throw CLI::ValidationError(
+          "--lower and --upper are needed: without public bounds one person can move the result "
+          "without limit");
+    }
+    RunRelease(*flags, name);
+  });
+}
+
+}  // namespace
+
+void AddDpRelease(CLI::App& dp) {
+  const std::string unit = " --id-column speaker --max-contributions 1 --epsilon 1";
+  const std::string age = " speakers.csv --column age --lower 18 --upper 90" + unit;
+  AddOne(dp, "laplace", "Laplace noise on columns of numbers",
+         "  sotto dp laplace" + age + " -o noisy.csv\n  sotto dp laplace" + age +
+             " --release mean --json");
+  AddOne(dp, "gaussian", "Gaussian noise on columns of numbers (analytic calibration)",
+         "  sotto dp gaussian" + age + " --delta 1e-6 --release mean\n  sotto dp gaussian" + age +
+             " --delta 1e-6 -o noisy.csv");
+  AddOne(dp, "rr", "Randomised response on columns of categories",
+         "  sotto dp rr speakers.csv --column gender --categories F,M" + unit +
+             " -o noisy.csv\n  sotto dp rr speakers.csv --column decade --lower 1 --upper 9" +
+             unit);
+  AddOne(dp, "exponential",
+         "A quantile, or the most frequent category, by the exponential mechanism",
+         "  sotto dp exponential" + age +
+             " --quantile 0.5\n  sotto dp exponential speakers.csv --column accent --categories "
+             "us,england,india" +
+             unit);
+}
+
+}  // namespace sotto::cli

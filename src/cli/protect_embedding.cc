@@ -1,0 +1,165 @@
+// sotto protect-embedding IN OUT --method voice-ind|pool
+#include "cli/protect_embedding.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/parallel.h"
+#include "cli/verbs.h"
+#include "speaker/protect_embeddings.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string in, out, pool, plda;
+  std::string method;
+  double eps = 0.0;
+  std::string per = "speaker";
+  bool assignment_only = false;
+  std::string region = "random", gender = "random", distance = "cosine";
+  std::size_t n = 0, n_star = 0;
+  TargetFlags target;
+  std::string format = "ark";
+  ProtectCurveFlags curve;
+  int jobs = DefaultJobs();
+  bool json = false;
+};
+
+ProtectOptions ToOptions(const Flags& flags) {
+  ProtectOptions options;
+  options.in = flags.in;
+  options.out = flags.out;
+  options.pool = flags.pool;
+  options.method = flags.method == "pool" ? ProtectMethod::kPool : ProtectMethod::kVoiceInd;
+  const ProtectPer per = flags.per == "utterance" ? ProtectPer::kUtterance : ProtectPer::kSpeaker;
+  options.voice_ind = {flags.eps, per, flags.assignment_only, flags.target.context, flags.jobs};
+  options.pool_options.region = ParsePoolRegion(flags.region);
+  options.pool_options.gender = ParsePoolGender(flags.gender);
+  options.pool_options.per = per;
+  options.pool_options.context = flags.target.context;
+  if (flags.n > 0) options.pool_options.n = flags.n;
+  if (flags.n_star > 0) options.pool_options.n_star = flags.n_star;
+  if (flags.distance == "plda") options.plda = flags.plda;
+  options.key_file = flags.target.key_file;
+  options.experiment_seed = flags.target.seed;
+  options.files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
+  options.files.npy = flags.format == "npy";
+  return options;
+}
+
+void Check(const Flags& flags, bool has_eps) {
+  const bool voice_ind = flags.method == "voice-ind";
+  if (flags.curve.out.empty() == flags.out.empty()) {
+    throw CLI::ValidationError("give either OUT, or --curve");
+  }
+  if (!flags.curve.out.empty()) {
+    if (!voice_ind) throw CLI::ValidationError("--curve is for voice-ind");
+    if (flags.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
+    return;
+  }
+  if (voice_ind && !has_eps) {
+    throw CLI::ValidationError("voice-ind needs --eps: there is no default epsilon");
+  }
+  if (!voice_ind && has_eps) throw CLI::ValidationError("--eps is for voice-ind");
+  if (flags.distance == "plda" && flags.plda.empty()) {
+    throw CLI::ValidationError("--distance plda needs --plda");
+  }
+  if (flags.pool.empty() && !(voice_ind && flags.assignment_only)) {
+    throw CLI::ValidationError("--pool is needed: public voices to draw from");
+  }
+}
+
+void Run(const Flags& flags) {
+  if (!flags.curve.out.empty()) {
+    RunProtectCurve(flags.curve, flags.in, flags.pool, flags.distance == "plda" ? flags.plda : "",
+                    flags.target, flags.jobs, flags.json);
+    return;
+  }
+  const ProtectReport report = ProtectEmbeddings(ToOptions(flags), SOTTO_VERSION);
+  for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
+  if (flags.json) {
+    fmt::print("{}", report.record);
+    return;
+  }
+  fmt::print("{} utterances of {} speakers, drawn from {} voices: {}\n", report.utterances,
+             report.speakers, report.candidates, flags.out);
+  const auto record = nlohmann::json::parse(report.record);
+  if (record.contains("voice_ind")) {
+    const auto& own = record["voice_ind"];
+    fmt::print(
+        "epsilon {:g} per speaker, verified on {} inputs x {} outputs: largest ratio {:.4f} of "
+        "the bound\n",
+        own["guarantee"]["epsilon_per_speaker"].get<double>(), own["verified"]["inputs"].get<int>(),
+        own["verified"]["outputs"].get<int>(),
+        own["verified"]["largest_ratio_to_bound"].get<double>());
+  }
+}
+
+}  // namespace
+
+void AddProtectEmbedding(CLI::App& app) {
+  CLI::App* verb = AddVerb(
+      app, "protect-embedding",
+      "Replaces voiceprints by others: voice-ind draws one of a public pool with a proven bound "
+      "(epsilon times\nthe angular distance), pool averages voices of it (the VoicePrivacy "
+      "baseline B1, no formal bound).",
+      "  sotto protect-embedding embeddings/ protected/ --method voice-ind --pool pool/ --eps 5\n"
+      "  sotto protect-embedding embeddings/ protected/ --method pool --pool pool/ --gender same\n"
+      "  sotto protect-embedding embeddings/ --method voice-ind --pool pool/ --curve curves/");
+  auto flags = std::make_shared<Flags>();
+  verb->add_option("IN", flags->in, "Embeddings: a folder from sotto embed, or .ark, .scp, .npy")
+      ->required();
+  verb->add_option("OUT", flags->out, "A new folder");
+  verb->add_option("--method", flags->method, "voice-ind or pool")
+      ->required()
+      ->check(CLI::IsMember({"voice-ind", "pool"}));
+  verb->add_option("--pool", flags->pool,
+                   "Public voices of other people: a folder of embeddings, or one vector per "
+                   "speaker")
+      ->type_name("DIR|FILE");
+  CLI::Option* eps = verb->add_option("--eps,--epsilon", flags->eps,
+                                      "voice-ind: the bound for voices as far apart as can be; no "
+                                      "default")
+                         ->default_str("");
+  verb->add_option("--per", flags->per,
+                   "One draw for each speaker, or for each utterance (k utterances cost k times "
+                   "epsilon)")
+      ->check(CLI::IsMember({"speaker", "utterance"}));
+  verb->add_flag("--assignment-only", flags->assignment_only,
+                 "voice-ind: accept protected speakers as candidates (without --pool: they are the "
+                 "candidates); only who got which voice is then hidden");
+  verb->add_option("--region", flags->region,
+                   "pool: where voices are taken from; farthest and "
+                   "nearest give the source away")
+      ->check(CLI::IsMember({"random", "farthest", "nearest", "dense", "sparse"}));
+  verb->add_option("--gender", flags->gender, "pool: of the voices, compared with the speaker's")
+      ->check(CLI::IsMember({"same", "other", "random"}));
+  verb->add_option("--distance", flags->distance, "How voices are compared")
+      ->check(CLI::IsMember({"cosine", "plda"}));
+  verb->add_option("--plda", flags->plda,
+                   "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
+      ->type_name("DIR");
+  verb->add_option("--N", flags->n, "pool: voices in the region (default: min(200, half))")
+      ->default_str("")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--N-star", flags->n_star, "pool: of them averaged (default: N/2)")
+      ->default_str("")
+      ->check(CLI::PositiveNumber);
+  flags->target.Add(*verb);
+  verb->add_option("--format", flags->format,
+                   "ark: binary; text: the same as text; npy: binary, and xvector.npy with ids")
+      ->check(CLI::IsMember({"ark", "text", "npy"}));
+  flags->curve.Add(*verb);
+  verb->add_option("--jobs", flags->jobs, "Threads")->check(CLI::PositiveNumber);
+  verb->add_flag("--json", flags->json, "Print the run record (or the curve) as JSON");
+  verb->callback([flags, eps] {
+    Check(*flags, eps->count() > 0);
+    Run(*flags);
+  });
+}
+
+}  // namespace sotto::cli

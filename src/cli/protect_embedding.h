@@ -1,0 +1,25 @@
+// The curves of `sotto protect-embedding --curve`, in a file of their own.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/verbs.h"
+
+namespace sotto::cli {
+
+struct ProtectCurveFlags {
+  std::string out;
+  std::vector<double> eps{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
+  std::vector<std::size_t> n;  // empty: a sixteenth, a quarter and all of the pool
+  std::size_t repeats = 10;
+
+  void Add(CLI::App& verb);
+};
+
+// Writes curve.json, curve.csv and curve.html into flags.out.
+void RunProtectCurve(const ProtectCurveFlags& flags, const std::string& in, const std::string& pool,
+                     const std::string& plda, const TargetFlags& target, int jobs, bool json);
+
+}  // namespace sotto::cli

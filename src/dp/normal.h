@@ -1,0 +1,25 @@
+// The normal distribution and binomial tails, accurate far out in the tails.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace sotto {
+
+// Φ(x).
+inline double NormalCdf(double x) { return 0.5 * std::erfc(-x * M_SQRT1_2); }
+// ln Φ(x), also where Φ underflows.
+double LogNormalCdf(double x);
+// Φ⁻¹(p) for 0 < p < 1.
+double NormalQuantile(double p);
+
+// ln Pr(X = k) and Pr(X ≥ k) for X binomial (n, p).
+double LogBinomialPmf(std::uint64_t k, std::uint64_t n, double p);
+double BinomialUpperTail(std::uint64_t k, std::uint64_t n, double p);
+
+// One-sided Clopper–Pearson bounds at this error probability: the true rate lies above `low` (below
+// `high`) with probability at least 1 − error.
+double ClopperPearsonLow(std::uint64_t k, std::uint64_t n, double error);
+double ClopperPearsonHigh(std::uint64_t k, std::uint64_t n, double error);
+
+}  // namespace sotto

@@ -1,0 +1,248 @@
+#include "speaker/pool_pseudonyms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/error.h"
+#include "dp/bits.h"
+
+namespace sotto {
+namespace {
+
+// Similarities of pool voices (rows) to other vectors (columns).
+Eigen::MatrixXf Similarities(const SpeakerModels& pool, const Eigen::MatrixXf& others,
+                             const PldaBackend* plda) {
+  return plda != nullptr ? plda->Scores(pool, others) : CosineScores(pool.vectors, others);
+}
+
+// `count` of `from`, without repetition, in random order.
+std::vector<std::size_t> Draw(std::vector<std::size_t> from, std::size_t count, BitSource& bits) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::swap(from[i], from[i + bits.Below(from.size() - i)]);
+  }
+  from.resize(count);
+  return from;
+}
+
+// Those with the highest similarity first.
+std::vector<std::size_t> ByFallingSimilarity(std::vector<std::size_t> places,
+                                             const Eigen::Ref<const Eigen::VectorXf>& similarity) {
+  std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+    return similarity[static_cast<Eigen::Index>(a)] > similarity[static_cast<Eigen::Index>(b)];
+  });
+  return places;
+}
+
+struct Sizes {
+  std::size_t n, n_star;
+};
+
+Sizes ChooseSizes(const PoolOptions& options, std::size_t candidates) {
+  const std::size_t n =
+      options.n.value_or(std::max<std::size_t>(1, std::min<std::size_t>(200, candidates / 2)));
+  const std::size_t n_star = options.n_star.value_or(std::max<std::size_t>(1, n / 2));
+  if (n == 0 || n > candidates) {
+    throw Error(fmt::format("pool: N = {} of {} candidates; must be from 1 to their number", n,
+                            candidates));
+  }
+  if (n_star == 0 || n_star > n) {
+    throw Error(fmt::format("pool: N* = {} of N = {}; must be from 1 to N", n_star, n));
+  }
+  return {n, n_star};
+}
+
+class PoolDraws {
+ public:
+  PoolDraws(const EmbeddingSet& source, const EmbeddingSet& pool, const PoolOptions& options,
+            const Key& key, const PldaBackend* plda)
+      : source_(source), options_(options), key_(key), plda_(plda), pool_genders_(pool.genders) {
+    if (source.Dimension() != pool.Dimension()) {
+      throw Error(fmt::format("embeddings of {} dimensions, pool of {}: made by different encoders",
+                              source.Dimension(), pool.Dimension()));
+    }
+    voices_ = MakeModels(pool, ModelOf::kSpeaker, Averaging::kPlain);
+    labelled_ = pool.WithoutGender().empty();
+    if (options.gender != PoolGender::kRandom) {
+      RequireGenders(pool, "the pool");
+      RequireGenders(source, "the source");
+    }
+    if (options.region == PoolRegion::kDense || options.region == PoolRegion::kSparse) {
+      within_ = Similarities(voices_, voices_.vectors, plda);
+    }
+  }
+
+  PoolRelease Run() {
+    PoolRelease release;
+    release.set = source_;
+    release.candidates_least = voices_.ids.size() + 1;
+    release.depends_on_source = options_.region == PoolRegion::kFarthest ||
+                                options_.region == PoolRegion::kNearest ||
+                                options_.gender != PoolGender::kRandom;
+    const bool by_speaker = options_.per == ProtectPer::kSpeaker;
+    const SpeakerModels units = MakeModels(
+        source_, by_speaker ? ModelOf::kSpeaker : ModelOf::kUtterance, Averaging::kPlain);
+    std::map<std::string, std::size_t> index;
+    for (std::size_t i = 0; i < units.ids.size(); ++i) index[units.ids[i]] = i;
+    if (options_.region == PoolRegion::kFarthest || options_.region == PoolRegion::kNearest) {
+      to_source_ = Similarities(voices_, units.vectors, plda_);
+    }
+    Eigen::MatrixXf pseudonyms(units.vectors.rows(), units.vectors.cols());
+    std::vector<std::string> speaker_of(units.ids.size());
+    for (std::size_t place = 0; place < source_.size(); ++place) {
+      speaker_of[index.at(by_speaker ? source_.speakers[place] : source_.ids[place])] =
+          source_.speakers[place];
+    }
+    for (std::size_t i = 0; i < units.ids.size(); ++i) {
+      pseudonyms.col(static_cast<Eigen::Index>(i)) =
+          Pseudonym(units.ids[i], speaker_of[i], static_cast<Eigen::Index>(i), release);
+    }
+    for (std::size_t place = 0; place < source_.size(); ++place) {
+      const std::string& unit = by_speaker ? source_.speakers[place] : source_.ids[place];
+      release.set.vectors.col(static_cast<Eigen::Index>(place)) =
+          pseudonyms.col(static_cast<Eigen::Index>(index.at(unit)));
+    }
+    return release;
+  }
+
+ private:
+  std::vector<std::size_t> Candidates(const std::string& speaker, BitSource& bits) const {
+    std::vector<std::size_t> all(voices_.ids.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    char wanted = 0;
+    if (options_.gender == PoolGender::kRandom) {
+      if (!labelled_) return all;
+      wanted = bits.Below(2) == 0 ? 'F' : 'M';
+      const bool both = std::any_of(all.begin(), all.end(), [&](std::size_t i) {
+        return pool_genders_.at(voices_.ids[i]) == wanted;
+      });
+      if (!both) return all;  // a pool of one gender
+    } else {
+      const char own = source_.genders.at(speaker);
+      wanted = options_.gender == PoolGender::kSame ? own : (own == 'F' ? 'M' : 'F');
+    }
+    std::erase_if(all, [&](std::size_t i) { return pool_genders_.at(voices_.ids[i]) != wanted; });
+    return all;
+  }
+
+  // A centre drawn from the densest (sparsest) tenth of the candidates.
+  std::size_t Centre(const std::vector<std::size_t>& candidates, std::size_t n,
+                     BitSource& bits) const {
+    std::vector<std::pair<float, std::size_t>> density;
+    for (const std::size_t i : candidates) {
+      const auto near = ByFallingSimilarity(candidates, within_.col(static_cast<Eigen::Index>(i)));
+      float sum = 0.0F;
+      for (std::size_t k = 0; k < n; ++k) {
+        sum += within_(static_cast<Eigen::Index>(near[k]), static_cast<Eigen::Index>(i));
+      }
+      density.emplace_back(sum, i);
+    }
+    std::sort(density.begin(), density.end());
+    if (options_.region == PoolRegion::kDense) std::reverse(density.begin(), density.end());
+    return density[bits.Below(std::max<std::size_t>(1, density.size() / 10))].second;
+  }
+
+  Eigen::VectorXf Pseudonym(const std::string& unit, const std::string& speaker,
+                            Eigen::Index column, PoolRelease& release) const {
+    KeyedBits bits(key_,
+                   {"sotto pool 1", options_.context, Name(options_.region), Name(options_.gender),
+                    options_.per == ProtectPer::kSpeaker ? "speaker" : "utterance", unit});
+    std::vector<std::size_t> candidates = Candidates(speaker, bits);
+    const Sizes sizes = ChooseSizes(options_, candidates.size());
+    if (candidates.size() < release.candidates_least) {
+      release.candidates_least = candidates.size();
+      release.n = sizes.n;
+      release.n_star = sizes.n_star;
+    }
+    std::vector<std::size_t> region;
+    switch (options_.region) {
+      case PoolRegion::kRandom:
+        region = Draw(std::move(candidates), sizes.n, bits);
+        break;
+      case PoolRegion::kNearest:
+        region = ByFallingSimilarity(std::move(candidates), to_source_.col(column));
+        break;
+      case PoolRegion::kFarthest:
+        region = ByFallingSimilarity(std::move(candidates), to_source_.col(column));
+        std::reverse(region.begin(), region.end());
+        break;
+      case PoolRegion::kDense:
+      case PoolRegion::kSparse: {
+        const std::size_t centre = Centre(candidates, sizes.n, bits);
+        region = ByFallingSimilarity(std::move(candidates),
+                                     within_.col(static_cast<Eigen::Index>(centre)));
+        break;
+      }
+    }
+    region.resize(sizes.n);
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(voices_.vectors.rows());
+    for (const std::size_t i : Draw(std::move(region), sizes.n_star, bits)) {
+      sum += voices_.vectors.col(static_cast<Eigen::Index>(i)).cast<double>();
+    }
+    return (sum / static_cast<double>(sizes.n_star)).cast<float>();
+  }
+
+  const EmbeddingSet& source_;
+  const PoolOptions& options_;
+  const Key& key_;
+  const PldaBackend* plda_;
+  std::map<std::string, char> pool_genders_;
+  bool labelled_ = false;
+  SpeakerModels voices_;
+  Eigen::MatrixXf within_;     // among the pool's voices
+  Eigen::MatrixXf to_source_;  // pool voices × units
+};
+
+}  // namespace
+
+PoolRegion ParsePoolRegion(const std::string& name) {
+  for (const PoolRegion region : {PoolRegion::kRandom, PoolRegion::kFarthest, PoolRegion::kNearest,
+                                  PoolRegion::kDense, PoolRegion::kSparse}) {
+    if (name == Name(region)) return region;
+  }
+  throw Error(fmt::format("region '{}': one of random, farthest, nearest, dense, sparse", name));
+}
+
+const char* Name(PoolRegion region) {
+  switch (region) {
+    case PoolRegion::kFarthest:
+      return "farthest";
+    case PoolRegion::kNearest:
+      return "nearest";
+    case PoolRegion::kDense:
+      return "dense";
+    case PoolRegion::kSparse:
+      return "sparse";
+    case PoolRegion::kRandom:
+      break;
+  }
+  return "random";
+}
+
+PoolGender ParsePoolGender(const std::string& name) {
+  for (const PoolGender gender : {PoolGender::kRandom, PoolGender::kSame, PoolGender::kOther}) {
+    if (name == Name(gender)) return gender;
+  }
+  throw Error(fmt::format("gender '{}': one of same, other, random", name));
+}
+
+const char* Name(PoolGender gender) {
+  switch (gender) {
+    case PoolGender::kSame:
+      return "same";
+    case PoolGender::kOther:
+      return "other";
+    case PoolGender::kRandom:
+      break;
+  }
+  return "random";
+}
+
+PoolRelease ReleasePool(const EmbeddingSet& source, const EmbeddingSet& pool,
+                        const PoolOptions& options, const Key& key, const PldaBackend* plda) {
+  return PoolDraws(source, pool, options, key, plda).Run();
+}
+
+}  // namespace sotto

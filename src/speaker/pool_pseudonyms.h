@@ -1,0 +1,63 @@
+// Pseudo-embeddings from a public pool: step 2 of the VoicePrivacy baseline B1 (Fang et al. 2019;
+// Srivastava et al. 2020, "Design choices for x-vector based speaker anonymization"). A region of N
+// pool voices is chosen, and a random N* of them are averaged.
+//
+// Farthest and nearest regions depend on the source and give it away: the voice with the lowest
+// (highest) similarity to the pseudonym is the source in most cases (method card: found among 200
+// in 97 %). They are here to reproduce B1. The default region is random, and random, dense and
+// sparse draw without looking at the source.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "speaker/embeddings.h"
+#include "speaker/scoring.h"
+#include "speaker/voice_indistinguishability.h"
+
+namespace sotto {
+
+enum class PoolRegion {
+  kRandom,    // N at random
+  kFarthest,  // the N least similar to the source
+  kNearest,   // the N most similar to it
+  kDense,     // a random voice of the tenth with the closest neighbours, and its N nearest
+  kSparse,    // the same of the tenth with the farthest neighbours
+};
+PoolRegion ParsePoolRegion(const std::string& name);
+const char* Name(PoolRegion region);
+
+enum class PoolGender {
+  kRandom,  // drawn, whatever the source's; without labels in the pool, all candidates
+  kSame,
+  kOther,
+};
+PoolGender ParsePoolGender(const std::string& name);
+const char* Name(PoolGender gender);
+
+struct PoolOptions {
+  PoolRegion region = PoolRegion::kRandom;
+  PoolGender gender = PoolGender::kRandom;
+  ProtectPer per = ProtectPer::kSpeaker;
+  std::optional<std::size_t> n;       // default min(200, half the candidates)
+  std::optional<std::size_t> n_star;  // default N/2, at least 1
+  std::string context;
+};
+
+struct PoolRelease {
+  EmbeddingSet set;
+  std::size_t candidates_least = 0;  // over the units, after the choice of gender
+  std::size_t n = 0, n_star = 0;     // of the smallest candidate list
+  bool depends_on_source = false;
+};
+
+// Similarity is PLDA's LLR with `plda`, else cosine. Throws Error for N* > N, N > candidates,
+// missing genders (with counts) where same or other is asked for, other dimensions.
+PoolRelease ReleasePool(const EmbeddingSet& source, const EmbeddingSet& pool,
+                        const PoolOptions& options, const Key& key,
+                        const PldaBackend* plda = nullptr);
+
+}  // namespace sotto
