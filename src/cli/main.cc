@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);
   sotto::cli::AddAssess(app);
+  sotto::cli::AddUtility(app);
   try {
     app.parse(argc, argv);
     return 0;

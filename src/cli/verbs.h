@@ -50,5 +50,6 @@ void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);
 void AddFit(CLI::App& app);
 void AddStream(CLI::App& app);
+void AddUtility(CLI::App& app);
 
 }  // namespace sotto::cli
