@@ -210,7 +210,6 @@ void CountErrors(UtilityResult& result, std::size_t k, const std::vector<Heard>&
   judgement.cer_original = before.figures[1].interval;
   judgement.wer_released = after.figures[0].interval;
   judgement.cer_released = after.figures[1].interval;
-  result.bootstrap = after.bootstrap;
 }
 
 // Weighted mean of a measure over utterances that have it; NaN when none has.
@@ -336,7 +335,10 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
   const std::size_t speakers = BySpeaker(result).size();
   result.bootstrap = options.intervals.resamples == 0
                          ? "none"
-                         : fmt::format("speaker-level ({} speakers drawn)", speakers);
+                         : fmt::format(
+                               "speaker-level ({} speakers; of those a recogniser heard where "
+                               "they are fewer), {} resamples, seed {}",
+                               speakers, options.intervals.resamples, options.intervals.seed);
   for (std::size_t k = 0; k < judges.recognisers.size(); ++k) {
     if (judges.recognisers[k] != nullptr) {
       CountErrors(result, k, heard[k], speaker_of, options.intervals);

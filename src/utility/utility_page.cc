@@ -26,8 +26,8 @@ PageTable GroupTable(const UtilityResult& result, const std::string& title, cons
   for (const RecogniserJudgement& judgement : result.recognisers) {
     if (judgement.reason.empty()) table.header.push_back("WER, " + judgement.name);
   }
-  for (const char* name : {"pitch corr. (± 50 ms)", "voicing agr.", "energy corr.", "level",
-                           "DNSMOS OVR", "original's OVR"}) {
+  for (const char* name :
+       {"pitch corr. (± 50 ms)", "voicing agr.", "energy corr.", "level", "DNSMOS OVR"}) {
     table.header.push_back(name);
   }
   for (const auto& [name, utterances] : groups) {
@@ -44,8 +44,8 @@ PageTable GroupTable(const UtilityResult& result, const std::string& title, cons
     row.push_back(Plain(Mean(summary, Measure::kEnergyCorrelation), 2));
     const double level = Mean(summary, Measure::kLevel);
     row.push_back(std::isfinite(level) ? fmt::format("{:+.1f} dB", level) : "–");
-    row.push_back(Plain(Mean(summary, Measure::kOvrReleased), 2));
-    row.push_back(Plain(Mean(summary, Measure::kOvrOriginal), 2));
+    row.push_back(fmt::format("{} → {}", Plain(Mean(summary, Measure::kOvrOriginal), 2),
+                              Plain(Mean(summary, Measure::kOvrReleased), 2)));
     table.rows.push_back(std::move(row));
   }
   return table;
