@@ -7,8 +7,9 @@ cd "$(dirname "$0")"
 packages=(
   g++ cmake ninja-build pkg-config ccache
   libsndfile1-dev libsoxr-dev libkissfft-dev libsodium-dev libfmt-dev nlohmann-json3-dev
-  libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev
+  libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev libopenblas-pthread-dev
   libgtest-dev libbenchmark-dev
+  libtorch-dev                                      # training programs
   node-d3                                           # inlined into report pages
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
   flite                                             # voices of the demo

@@ -1,0 +1,166 @@
+#include "nn/eigen_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+#ifdef EIGEN_USE_BLAS
+extern "C" void openblas_set_num_threads(int threads);
+#endif
+
+namespace sotto {
+namespace {
+
+using Tensor = EigenBackend::Tensor;
+
+Tensor Column(const NamedTensor& values) {
+  return Eigen::Map<const Eigen::VectorXf>(values.values.data(),
+                                           static_cast<Eigen::Index>(values.values.size()));
+}
+
+// x with (kernel − 1)·dilation further frames, half on each side.
+Tensor Pad(const Tensor& x, const ConvShape& shape) {
+  const std::int64_t side = (shape.kernel - 1) * shape.dilation / 2;
+  const Eigen::Index n = x.cols();
+  if (shape.padding == Padding::kReflect && side >= n) {
+    throw Error(fmt::format("{} frames are too few: the net needs {}", n, side + 1));
+  }
+  Tensor padded = Tensor::Zero(x.rows(), n + 2 * side);
+  padded.middleCols(side, n) = x;
+  if (shape.padding == Padding::kReflect) {
+    for (std::int64_t i = 1; i <= side; ++i) {
+      padded.col(side - i) = x.col(i);
+      padded.col(side + n - 1 + i) = x.col(n - 1 - i);
+    }
+  }
+  return padded;
+}
+
+}  // namespace
+
+void UseOneBlasThread() {
+#ifdef EIGEN_USE_BLAS
+  openblas_set_num_threads(1);
+#endif
+}
+
+Tensor EigenBackend::Conv1d(const Tensor& x, const std::string& name,
+                            const ConvShape& shape) const {
+  if (x.rows() != shape.in) {
+    throw Error(fmt::format("layer '{}': {} channels, expected {}", name, x.rows(), shape.in));
+  }
+  // A linear layer's weight may be stored as a matrix.
+  const auto found = weights_.tensors.find(name + ".weight");
+  const bool matrix =
+      shape.kernel == 1 && found != weights_.tensors.end() && found->second.shape.size() == 2;
+  const NamedTensor& weight =
+      matrix ? weights_.Get(name + ".weight", {shape.out, shape.in})
+             : weights_.Get(name + ".weight", {shape.out, shape.in, shape.kernel});
+  const NamedTensor& bias = weights_.Get(name + ".bias", {shape.out});
+  const std::int64_t reach = (shape.kernel - 1) * shape.dilation;
+  const bool pads = shape.padding != Padding::kNone && reach > 0;
+  const Tensor padded = pads ? Pad(x, shape) : Tensor();
+  const Tensor& input = pads ? padded : x;
+  const Eigen::Index frames = input.cols() - reach;
+  if (frames < 1) {
+    throw Error(fmt::format("{} frames are too few: the net needs {}", x.cols(), reach + 1));
+  }
+  Tensor y = Column(bias).replicate(1, frames);
+  // Tap k of the stored out × in × kernel array, as a matrix.
+  using Strided = Eigen::Map<const Tensor, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+  for (std::int64_t k = 0; k < shape.kernel; ++k) {
+    if (shape.kernel == 1) {
+      using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+      y.noalias() += Eigen::Map<const RowMajor>(weight.values.data(), shape.out, shape.in) * input;
+      break;
+    }
+    const Tensor tap = Strided(
+        weight.values.data() + k, shape.out, shape.in,
+        Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(shape.kernel, shape.in * shape.kernel));
+    y.noalias() += tap * input.middleCols(k * shape.dilation, frames);
+  }
+  return y;
+}
+
+Tensor EigenBackend::BatchNorm(Tensor x, const std::string& name) const {
+  const std::int64_t n = x.rows();
+  const Eigen::ArrayXf scale =
+      Column(weights_.Get(name + ".weight", {n})).array() /
+      (Column(weights_.Get(name + ".running_var", {n})).array() + kBatchNormFloor).sqrt();
+  const Eigen::ArrayXf offset = Column(weights_.Get(name + ".bias", {n})).array() -
+                                Column(weights_.Get(name + ".running_mean", {n})).array() * scale;
+  x.array().colwise() *= scale;
+  x.array().colwise() += offset;
+  return x;
+}
+
+Tensor EigenBackend::Relu(Tensor x, float leak) { return x = x.cwiseMax(leak * x); }
+Tensor EigenBackend::Tanh(Tensor x) { return x = x.array().tanh().matrix(); }
+Tensor EigenBackend::Sigmoid(Tensor x) { return x = x.array().logistic().matrix(); }
+
+Tensor EigenBackend::Scale(Tensor x, const Tensor& factors) {
+  x.array().colwise() *= factors.col(0).array();
+  return x;
+}
+
+Tensor EigenBackend::Rows(const Tensor& x, std::int64_t begin, std::int64_t count) {
+  return x.middleRows(begin, count);
+}
+
+Tensor EigenBackend::Stack(std::initializer_list<const Tensor*> parts) {
+  Eigen::Index rows = 0;
+  for (const Tensor* part : parts) rows += part->rows();
+  Tensor y(rows, (*parts.begin())->cols());
+  Eigen::Index at = 0;
+  for (const Tensor* part : parts) {
+    y.middleRows(at, part->rows()) = *part;
+    at += part->rows();
+  }
+  return y;
+}
+
+Tensor EigenBackend::Stack(const std::vector<Tensor>& parts) {
+  Eigen::Index rows = 0;
+  for (const Tensor& part : parts) rows += part.rows();
+  Tensor y(rows, parts.front().cols());
+  Eigen::Index at = 0;
+  for (const Tensor& part : parts) {
+    y.middleRows(at, part.rows()) = part;
+    at += part.rows();
+  }
+  return y;
+}
+
+Tensor EigenBackend::SoftmaxOverTime(Tensor x) {
+  x.colwise() -= x.rowwise().maxCoeff().eval();
+  x = x.array().exp().matrix();
+  const Eigen::VectorXf sum = x.rowwise().sum();
+  x.array().colwise() /= sum.array();
+  return x;
+}
+
+Tensor EigenBackend::Statistics(const Tensor& x, const Tensor& weights) {
+  Tensor y(2 * x.rows(), 1);
+  const Eigen::VectorXf mean = x.cwiseProduct(weights).rowwise().sum();
+  const Tensor centred = x.colwise() - mean;
+  y.topRows(x.rows()) = mean;
+  y.bottomRows(x.rows()) = centred.cwiseAbs2()
+                               .cwiseProduct(weights)
+                               .rowwise()
+                               .sum()
+                               .cwiseMax(kVarianceFloor)
+                               .cwiseSqrt();
+  return y;
+}
+
+Tensor EigenBackend::Statistics(const Tensor& x) {
+  return Statistics(x, Tensor::Constant(x.rows(), x.cols(), 1.0f / static_cast<float>(x.cols())));
+}
+
+Tensor EigenBackend::RepeatLike(const Tensor& column, const Tensor& like) {
+  return column.replicate(1, like.cols());
+}
+
+}  // namespace sotto

@@ -1,0 +1,52 @@
+// The backend for use: one utterance at a time, Eigen with a BLAS under it. Tensors are channels ×
+// frames, column-major, so that one frame lies together and a convolution is one matrix product a
+// tap.
+#pragma once
+
+#include <Eigen/Core>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "nn/conv.h"
+#include "nn/safetensors.h"
+
+namespace sotto {
+
+class EigenBackend {
+ public:
+  using Tensor = Eigen::MatrixXf;
+
+  // Keeps a reference: `weights` must outlive the backend.
+  explicit EigenBackend(const TensorFile& weights) : weights_(weights) {}
+
+  // Cross-correlation with NAME.weight (out × in × kernel) plus NAME.bias (out).
+  Tensor Conv1d(const Tensor& x, const std::string& name, const ConvShape& shape) const;
+  // (x − NAME.running_mean)/√(NAME.running_var + 1e-5)·NAME.weight + NAME.bias.
+  Tensor BatchNorm(Tensor x, const std::string& name) const;
+
+  static Tensor Relu(Tensor x, float leak = 0.0f);
+  static Tensor Tanh(Tensor x);
+  static Tensor Sigmoid(Tensor x);
+  static Tensor Add(Tensor a, const Tensor& b) { return a += b; }
+  static Tensor Scale(Tensor x, const Tensor& factors);
+  static Tensor Rows(const Tensor& x, std::int64_t begin, std::int64_t count);
+  static Tensor Stack(std::initializer_list<const Tensor*> parts);
+  static Tensor Stack(const std::vector<Tensor>& parts);
+  static Tensor MeanOverTime(const Tensor& x) { return x.rowwise().mean(); }
+  static Tensor SoftmaxOverTime(Tensor x);
+  // Mean and deviation over time with weights that add up to 1 in each row.
+  static Tensor Statistics(const Tensor& x, const Tensor& weights);
+  // The same with equal weights.
+  static Tensor Statistics(const Tensor& x);
+  static Tensor RepeatLike(const Tensor& column, const Tensor& like);
+  static Tensor CentreRows(const Tensor& x) { return x.colwise() - x.rowwise().mean(); }
+
+ private:
+  const TensorFile& weights_;
+};
+
+// One thread for matrix products: utterances run in parallel instead. Called once at start.
+void UseOneBlasThread();
+
+}  // namespace sotto

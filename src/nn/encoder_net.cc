@@ -1,0 +1,135 @@
+#include "nn/encoder_net.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "nn/eigen_backend.h"
+
+namespace sotto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t Size(const TensorFile& file, const std::string& name, std::size_t axis) {
+  const auto found = file.tensors.find(name);
+  if (found == file.tensors.end() || found->second.shape.size() <= axis) {
+    throw Error(fmt::format("{}: no tensor '{}': neither an ECAPA-TDNN nor an x-vector net",
+                            file.where, name));
+  }
+  return found->second.shape[axis];
+}
+
+EncoderNetOptions FromTensors(const TensorFile& file) {
+  if (file.tensors.contains("mfa.conv.conv.weight")) {
+    EcapaOptions o;
+    o.channels = Size(file, "blocks.0.conv.conv.weight", 0);
+    o.mels = Size(file, "blocks.0.conv.conv.weight", 1);
+    o.aggregation = Size(file, "mfa.conv.conv.weight", 0);
+    o.attention = Size(file, "asp.tdnn.conv.conv.weight", 0);
+    o.squeeze = Size(file, "blocks.1.se_block.conv1.conv.weight", 0);
+    o.scale = o.channels / Size(file, "blocks.1.res2net_block.blocks.0.conv.conv.weight", 0);
+    o.embedding = Size(file, "fc.conv.weight", 0);
+    return o;
+  }
+  XvectorOptions o;
+  o.channels = Size(file, "blocks.0.conv.conv.weight", 0);
+  o.mels = Size(file, "blocks.0.conv.conv.weight", 1);
+  o.pooled = Size(file, "blocks.12.conv.conv.weight", 0);
+  o.embedding = Size(file, "blocks.16.w.weight", 0);
+  o.leak = 0.01f;
+  return o;
+}
+
+}  // namespace
+
+EncoderNetOptions ReadEncoderNetOptions(const TensorFile& file) {
+  if (!file.metadata.contains("sotto.options")) return FromTensors(file);
+  try {
+    const auto json = Json::parse(file.Meta("sotto.options"));
+    const std::string& kind = file.Meta("sotto.kind");
+    if (kind == "ecapa") {
+      EcapaOptions o;
+      json.at("mels").get_to(o.mels);
+      json.at("channels").get_to(o.channels);
+      json.at("aggregation").get_to(o.aggregation);
+      json.at("attention").get_to(o.attention);
+      json.at("squeeze").get_to(o.squeeze);
+      json.at("scale").get_to(o.scale);
+      json.at("embedding").get_to(o.embedding);
+      json.at("centre_mels").get_to(o.centre_mels);
+      if (o.scale < 2 || o.channels < o.scale || o.channels % o.scale != 0) {
+        throw Error(fmt::format("{}: {} channels in {} parts", file.where, o.channels, o.scale));
+      }
+      return o;
+    }
+    if (kind == "xvector") {
+      XvectorOptions o;
+      json.at("mels").get_to(o.mels);
+      json.at("channels").get_to(o.channels);
+      json.at("pooled").get_to(o.pooled);
+      json.at("embedding").get_to(o.embedding);
+      json.at("centre_mels").get_to(o.centre_mels);
+      json.at("leak").get_to(o.leak);
+      return o;
+    }
+    throw Error(
+        fmt::format("{}: a net of kind '{}' (ecapa and xvector are known)", file.where, kind));
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("{}: metadata 'sotto.options': {}", file.where, error.what()));
+  }
+}
+
+void WriteEncoderNetOptions(const EncoderNetOptions& options, TensorFile& file) {
+  Json json;
+  if (const auto* o = std::get_if<EcapaOptions>(&options)) {
+    file.metadata["sotto.kind"] = "ecapa";
+    json = {{"mels", o->mels},
+            {"channels", o->channels},
+            {"aggregation", o->aggregation},
+            {"attention", o->attention},
+            {"squeeze", o->squeeze},
+            {"scale", o->scale},
+            {"embedding", o->embedding},
+            {"centre_mels", o->centre_mels}};
+  } else {
+    const auto& x = std::get<XvectorOptions>(options);
+    file.metadata["sotto.kind"] = "xvector";
+    json = {{"mels", x.mels},           {"channels", x.channels},       {"pooled", x.pooled},
+            {"embedding", x.embedding}, {"centre_mels", x.centre_mels}, {"leak", x.leak}};
+  }
+  file.metadata["sotto.options"] = json.dump();
+}
+
+EncoderNet::EncoderNet(TensorFile file)
+    : file_(std::move(file)), options_(ReadEncoderNetOptions(file_)) {
+  if (Mels() < 1 || Mels() > 1024 || Dimension() < 1 || Dimension() > 65536) {
+    throw Error(
+        fmt::format("{}: {} mel bands and an embedding of {}", file_.where, Mels(), Dimension()));
+  }
+  Embed(Eigen::MatrixXf::Zero(Mels(), 100));
+}
+
+std::int64_t EncoderNet::Mels() const {
+  return std::visit([](const auto& o) { return o.mels; }, options_);
+}
+
+std::int64_t EncoderNet::Dimension() const {
+  return std::visit([](const auto& o) { return o.embedding; }, options_);
+}
+
+std::vector<float> EncoderNet::Embed(const Eigen::MatrixXf& mels) const {
+  if (mels.rows() != Mels() || mels.cols() < 10) {
+    throw Error(fmt::format("{}: features of {} x {}, expected {} bands and at least 10 frames",
+                            file_.where, mels.rows(), mels.cols(), Mels()));
+  }
+  EigenBackend backend(file_);
+  const Eigen::MatrixXf y =
+      std::holds_alternative<EcapaOptions>(options_)
+          ? Ecapa<EigenBackend>(std::get<EcapaOptions>(options_), backend).Forward(mels)
+          : Xvector<EigenBackend>(std::get<XvectorOptions>(options_), backend).Forward(mels);
+  return {y.data(), y.data() + y.size()};
+}
+
+}  // namespace sotto

@@ -1,0 +1,196 @@
+#include "nn/safetensors.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace sotto {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "safetensors values are little-endian");
+
+constexpr std::size_t kMaxHeaderBytes = 100 << 20;  // the format's own limit
+
+std::size_t BytesOf(const std::string& dtype, const std::string& where) {
+  if (dtype == "F32") return 4;
+  if (dtype == "F16" || dtype == "BF16") return 2;
+  if (dtype == "F64") return 8;
+  if (dtype == "I64") return 8;  // counters of some exporters; see Value
+  throw Error(fmt::format("{}: values of type {} (F64, F32, F16 and BF16 are read)", where, dtype));
+}
+
+template <class T>
+T Load(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+float Value(const std::string& dtype, const char* at) {
+  if (dtype == "F32") return Load<float>(at);
+  if (dtype == "F16") return FloatFromHalf(Load<std::uint16_t>(at));
+  if (dtype == "BF16") {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(Load<std::uint16_t>(at)) << 16);
+  }
+  if (dtype == "F64") return static_cast<float>(Load<double>(at));
+  return static_cast<float>(Load<std::int64_t>(at));
+}
+
+NamedTensor ParseTensor(const nlohmann::json& entry, std::string_view values,
+                        const std::string& where) {
+  NamedTensor tensor;
+  const auto dtype = entry.at("dtype").get<std::string>();
+  const std::size_t width = BytesOf(dtype, where);
+  std::uint64_t count = 1;
+  for (const auto& size : entry.at("shape")) {
+    const auto n = size.get<std::int64_t>();
+    if (n < 0 || (n > 0 && count > values.size() / static_cast<std::uint64_t>(n))) {
+      throw Error(fmt::format("{}: shape larger than the file", where));
+    }
+    tensor.shape.push_back(n);
+    count *= static_cast<std::uint64_t>(n);
+  }
+  const auto begin = entry.at("data_offsets").at(0).get<std::uint64_t>();
+  const auto end = entry.at("data_offsets").at(1).get<std::uint64_t>();
+  if (begin > end || end > values.size() || end - begin != count * width) {
+    throw Error(fmt::format("{}: offsets {} to {} do not hold {} values of {}", where, begin, end,
+                            count, dtype));
+  }
+  tensor.values.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    tensor.values[i] = Value(dtype, values.data() + begin + i * width);
+    if (!std::isfinite(tensor.values[i])) {
+      throw Error(fmt::format("{}: value {} is not finite", where, i));
+    }
+  }
+  return tensor;
+}
+
+}  // namespace
+
+std::uint16_t HalfFromFloat(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude >= 0x47800000u) {  // 65536 and above, infinity, not a number
+    return static_cast<std::uint16_t>(sign | (magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u));
+  }
+  if (magnitude < 0x38800000u) {  // below 2^-14: subnormal, a multiple of 2^-24
+    const float scaled = std::bit_cast<float>(magnitude) * 16777216.0f;
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(scaled)));
+  }
+  const std::uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
+}
+
+float FloatFromHalf(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
+  const std::uint32_t exponent = (half >> 10) & 0x1fu;
+  const std::uint32_t fraction = half & 0x3ffu;
+  if (exponent == 0) {
+    const float value = static_cast<float>(fraction) / 16777216.0f;
+    return sign ? -value : value;
+  }
+  const std::uint32_t wide = exponent == 31 ? 255u : exponent + 112u;
+  return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
+}
+
+const NamedTensor& TensorFile::Get(const std::string& name,
+                                   const std::vector<std::int64_t>& shape) const {
+  const auto found = tensors.find(name);
+  if (found == tensors.end()) throw Error(fmt::format("{}: no tensor '{}'", where, name));
+  const std::vector<std::int64_t>& has = found->second.shape;
+  bool fits = has.size() == shape.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) {
+    fits = shape[i] == -1 || shape[i] == has[i];
+  }
+  if (!fits) {
+    throw Error(fmt::format("{}: tensor '{}' is {}, expected {}", where, name, fmt::join(has, "x"),
+                            fmt::join(shape, "x")));
+  }
+  return found->second;
+}
+
+const std::string& TensorFile::Meta(const std::string& key) const {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) throw Error(fmt::format("{}: no metadata '{}'", where, key));
+  return found->second;
+}
+
+TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
+  if (bytes.size() < 8) throw Error(fmt::format("{}: not a safetensors file (too short)", where));
+  const auto length = Load<std::uint64_t>(bytes.data());
+  if (length > kMaxHeaderBytes || length > bytes.size() - 8) {
+    throw Error(fmt::format("{}: not a safetensors file, or cut short (header of {} bytes)", where,
+                            length));
+  }
+  TensorFile file;
+  file.where = where;
+  const std::string_view values = bytes.substr(8 + length);
+  try {
+    const auto header = nlohmann::json::parse(bytes.substr(8, length));
+    if (!header.is_object()) throw Error(fmt::format("{}: header is no JSON object", where));
+    std::uint64_t used = 0;
+    for (const auto& [name, entry] : header.items()) {
+      if (name == "__metadata__") {
+        for (const auto& [key, text] : entry.items()) file.metadata[key] = text.get<std::string>();
+        continue;
+      }
+      file.tensors[name] = ParseTensor(entry, values, fmt::format("{}: tensor '{}'", where, name));
+      used += entry.at("data_offsets").at(1).get<std::uint64_t>() -
+              entry.at("data_offsets").at(0).get<std::uint64_t>();
+    }
+    if (used != values.size()) {
+      throw Error(
+          fmt::format("{}: {} bytes of values, the header names {}", where, values.size(), used));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("{}: bad header: {}", where, error.what()));
+  }
+  return file;
+}
+
+TensorFile ReadTensorFile(const std::filesystem::path& path) {
+  return ParseTensorFile(ReadTextFile(path), path.string());
+}
+
+std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored) {
+  const bool half = stored == StoredAs::kFloat16;
+  nlohmann::ordered_json header;
+  if (!file.metadata.empty()) header["__metadata__"] = file.metadata;
+  std::string values;
+  for (const auto& [name, tensor] : file.tensors) {
+    const std::size_t begin = values.size();
+    for (const float value : tensor.values) {
+      if (!std::isfinite(value) || (half && std::abs(value) > 65504.0f)) {
+        throw Error(fmt::format("tensor '{}': {} cannot be stored", name, value));
+      }
+      if (half) {
+        const std::uint16_t bits = HalfFromFloat(value);
+        values.append(reinterpret_cast<const char*>(&bits), sizeof bits);
+      } else {
+        values.append(reinterpret_cast<const char*>(&value), sizeof value);
+      }
+    }
+    header[name] = {{"dtype", half ? "F16" : "F32"},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {begin, values.size()}}};
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');  // values start on a multiple of 8
+  const std::uint64_t length = text.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + values;
+}
+
+void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored) {
+  WriteFileAtomically(path, SerialiseTensorFile(file, stored));
+}
+
+}  // namespace sotto
