@@ -9,6 +9,7 @@
 #include "cli/assess.h"
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
+#include "speaker/encoder.h"
 #include "utility/utility_report.h"
 
 namespace sotto::cli {
@@ -16,6 +17,7 @@ namespace {
 
 struct Flags {
   std::string original, released, models;
+  std::string encoder = kDefaultEncoder;
   std::vector<std::string> recognisers;
   std::size_t limit = 0;
   OutputFlags output;
@@ -31,6 +33,7 @@ void Run(const Flags& flags) {
   options.original = flags.original;
   options.released = flags.released;
   options.models = flags.models;
+  options.encoder = flags.encoder;
   options.limit = flags.limit;
   options.intervals = flags.output.intervals;
   options.jobs = flags.output.intervals.jobs;
@@ -71,6 +74,9 @@ void AddUtility(CLI::App& app) {
           "moonshine or pocketsphinx, :N to let it hear N utterances only; may be repeated "
           "(default: both)")
       ->type_name("NAME[:N]");
+  verb->add_option("--encoder", flags->encoder,
+                   "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json")
+      ->type_name("FILE");
   verb->add_option("--limit", flags->limit,
                    "Measure this many utterances, spread over the speakers; 0: all");
   verb->add_option("--models", flags->models,

@@ -155,9 +155,14 @@ ModelDescription ParseModelDescription(std::string_view json, const std::string&
   return out;
 }
 
-ModelDescription ReadModelDescription(const std::filesystem::path& model) {
+std::filesystem::path DescriptionPath(const std::filesystem::path& model) {
   std::filesystem::path path = model;
   path.replace_extension(".json");
+  return path;
+}
+
+ModelDescription ReadModelDescription(const std::filesystem::path& model) {
+  const std::filesystem::path path = DescriptionPath(model);
   ModelDescription description = ParseModelDescription(ReadTextFile(path), path.string());
   if (description.name.empty()) description.name = model.stem().string();
   return description;

@@ -46,7 +46,8 @@ struct ModelDescription {
 // Throws Error naming `where`, the field, its value and what is allowed.
 ModelDescription ParseModelDescription(std::string_view json, const std::string& where);
 
-// Reads the description beside `model`: the same name with ".json".
+// Where the description of `model` lies: the same name with ".json".
+std::filesystem::path DescriptionPath(const std::filesystem::path& model);
 ModelDescription ReadModelDescription(const std::filesystem::path& model);
 
 }  // namespace sotto

@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <fstream>
-#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -15,24 +13,9 @@ namespace sotto {
 namespace {
 
 using testing::MeanProjectionModel;
+using testing::ScopedVariable;
 using testing::TemporaryFolder;
 using testing::TestModels;
-
-// An environment variable for the length of a test.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
-  }
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
-  ~ScopedVariable() { old_ ? ::setenv(name_, old_->c_str(), 1) : ::unsetenv(name_); }
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 template <typename Call>
 std::string MessageOf(const Call& call) {

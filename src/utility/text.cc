@@ -199,6 +199,7 @@ std::string NormaliseTranscript(std::string_view text, const std::string& where)
     for (const std::u32string& word : SplitWords(raw, TextNormaliser::kLowerNoPunct)) {
       std::string plain = EncodeUtf8(word);
       while (plain.starts_with('\'')) plain.erase(0, 1);  // a quotation inside a quotation
+      while (plain.ends_with('\'')) plain.pop_back();
       if (!plain.empty()) Append(out, Plain(plain));
     }
   }

@@ -14,10 +14,12 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "speaker/encoder.h"
 #include "utility/dnsmos.h"
 #include "utility/prosody.h"
 #include "utility/recogniser.h"
 #include "utility/text.h"
+#include "utility/voice_distinctiveness.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
@@ -69,8 +71,9 @@ double ThreadSeconds() {
 struct Judges {
   std::unique_ptr<SpeechDetector> detector;
   std::unique_ptr<DnsMosJudge> dnsmos;
+  std::unique_ptr<SpeakerEncoder> encoder;
   std::vector<std::unique_ptr<Recogniser>> recognisers;  // null: see the judgement's reason
-  std::string no_detector, no_dnsmos;
+  std::string no_detector, no_dnsmos, no_encoder;
 };
 
 template <typename Open>
@@ -106,6 +109,7 @@ Judges OpenJudges(const UtilityOptions& options, UtilityResult& result) {
         Try([&] { judges.detector = std::make_unique<SpeechDetector>(runtime, models); });
     judges.no_dnsmos = Try([&] { judges.dnsmos = std::make_unique<DnsMosJudge>(runtime, models); });
   }
+  judges.no_encoder = Try([&] { judges.encoder = OpenEncoder(options.encoder); });
   std::vector<RecogniserChoice> choices = options.recognisers;
   if (choices.empty()) {
     for (const std::string& name : RecogniserNames()) choices.push_back({name, 0});
@@ -166,6 +170,38 @@ MeasuredUtterance MeasurePair(const Judges& judges, std::span<const float> origi
     At(values, Measure::kOvrReleased) = mos_after.ovr;
   }
   return values;
+}
+
+// Embeddings of all utterances on both sides.
+struct Voices {
+  std::vector<std::vector<float>> original, released;
+};
+
+void AddDistinctiveness(UtilityResult& result, const Judges& judges, const Voices& voices,
+                        const IntervalOptions& intervals) {
+  Figure figure;
+  if (judges.encoder != nullptr) {
+    std::vector<std::string> speakers;
+    std::size_t mute = 0;
+    for (std::size_t i = 0; i < result.utterances.size(); ++i) {
+      speakers.push_back(result.utterances[i].speaker);
+      mute += voices.original[i].empty() || voices.released[i].empty() ? 1 : 0;
+    }
+    if (mute == 0) {
+      figure = MeasureVoiceDistinctiveness(voices.original, voices.released, speakers, intervals);
+    } else {
+      figure.remark = fmt::format("{} of {} utterances are too short or too silent for the encoder",
+                                  mute, speakers.size());
+    }
+  } else {
+    figure.remark = judges.no_encoder;
+  }
+  if (figure.name.empty()) {
+    figure.name = "g_vd_db";
+    figure.unit = "dB";
+    figure.value = kNaN;
+  }
+  result.figures.push_back(std::move(figure));
 }
 
 // Speaker number of each utterance.
@@ -295,6 +331,7 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
   const std::size_t n = result.utterances.size();
   result.measured.resize(n);
   std::vector<double> seconds(n, 0.0);
+  Voices voices{std::vector<std::vector<float>>(n), std::vector<std::vector<float>>(n)};
   std::vector<std::vector<Heard>> heard(judges.recognisers.size(), std::vector<Heard>(n));
   std::vector<std::vector<char>> hears(judges.recognisers.size(), std::vector<char>(n, 0));
   for (std::size_t k = 0; k < hears.size(); ++k) {
@@ -317,6 +354,10 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
       const std::vector<float> released = released_reader.Read(result.utterances[i].released);
       seconds[i] = static_cast<double>(original.size()) / kRecogniserRateHz;
       result.measured[i] = MeasurePair(judges, original, released);
+      if (judges.encoder != nullptr) {
+        Try([&] { voices.original[i] = judges.encoder->Embed(original, kRecogniserRateHz); });
+        Try([&] { voices.released[i] = judges.encoder->Embed(released, kRecogniserRateHz); });
+      }
       for (std::size_t k = 0; k < hears.size(); ++k) {
         if (hears[k][i] == 0) continue;
         Heard& one = heard[k][i];
@@ -345,6 +386,7 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
     }
   }
   MakeFigures(result, judges, speaker_of, options.intervals);
+  AddDistinctiveness(result, judges, voices, options.intervals);
   return result;
 }
 

@@ -15,7 +15,7 @@
 #include "assess/figure.h"
 #include "assess/intervals.h"
 #include "assess/wer.h"
-#include "utility/utterances.h"
+#include "utility/paired_utterances.h"
 
 namespace sotto {
 
@@ -31,6 +31,7 @@ struct UtilityOptions {
   std::filesystem::path original, released;
   std::filesystem::path models;               // searched before the usual folders
   std::vector<RecogniserChoice> recognisers;  // empty: all there are
+  std::string encoder = "default";            // speaker/encoder.h, for g_vd_db
   std::size_t limit = 0;                      // utterances, spread over the speakers; 0: all
   int jobs = 1;                               // utterances at a time; no figure depends on it
   IntervalOptions intervals;

@@ -1,4 +1,4 @@
-#include "utility/utterances.h"
+#include "utility/paired_utterances.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "audio/corpus.h"
-#include "audio/resampler.h"
 #include "audio/sound_file.h"
 #include "base/error.h"
+#include "speaker/utterances.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
@@ -123,10 +123,7 @@ std::vector<PairedUtterance> PairUtterances(const fs::path& original, const fs::
 std::vector<float> UtteranceReader::Read(const PairedUtterance::Place& place) {
   if (place.path.empty()) throw Error("utterances that come from a pipe cannot be measured");
   if (place.path != path_) {
-    const Sound sound = ReadSound(place.path);
-    x_ = sound.format.rate_hz == kRateHz
-             ? sound.channels[0]
-             : Resample(sound.channels[0], sound.format.rate_hz, kRateHz);
+    x_ = ReadMono(place.path, kRateHz);
     path_ = place.path;
   }
   const auto sample = [&](double seconds) {
