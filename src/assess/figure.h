@@ -15,7 +15,8 @@ enum class Direction {
   kLowerIsMorePrivate,
   kHigherIsFairer,
   kLowerIsFairer,
-  kLowerIsBetter,  // error rates of our own side: recognisers, countermeasures
+  kLowerIsBetter,   // error rates of our own side: recognisers, countermeasures
+  kHigherIsBetter,  // what a protection leaves: naturalness, melody
   kNeither,
 };
 

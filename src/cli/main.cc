@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddTrain(app);
   sotto::cli::AddTrainIvector(app);
   sotto::cli::AddTrainCalibration(app);
+  sotto::cli::AddUtility(app);
   try {
     app.parse(argc, argv);
     return 0;

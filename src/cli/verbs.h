@@ -58,6 +58,7 @@ void AddStream(CLI::App& app);
 void AddTrain(CLI::App& app);
 void AddTrainCalibration(CLI::App& app);  // after AddTrain
 void AddTrainIvector(CLI::App& app);      // after AddTrain
+void AddUtility(CLI::App& app);
 void AddVerify(CLI::App& app);
 
 }  // namespace sotto::cli

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "nn/encoder_net.h"
 #include "speaker/ivector.h"
+#include "speaker/onnx_encoder.h"
 #include "speaker/utterances.h"
 
 namespace sotto {
@@ -142,7 +143,17 @@ std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string& name_or_file) {
         "this program was built without its own encoder: name a file (--encoder FILE, from sotto "
         "train)");
   }
-  return ParseEncoder(ReadTextFile(name_or_file), name_or_file);
+  const std::filesystem::path path = name_or_file;
+  if (path.extension() != ".onnx") return ParseEncoder(ReadTextFile(path), name_or_file);
+  const std::string bytes = ReadTextFile(path);
+  OnnxSession session(OnnxRuntime::Open(ModelFolders::Default()), bytes, name_or_file);
+  std::unique_ptr<SpeakerEncoder> encoder =
+      std::make_unique<OnnxEncoder>(std::move(session), ReadModelDescription(path), name_or_file);
+  // What the encoder hears is part of what it is.
+  const std::string description = ReadTextFile(DescriptionPath(path));
+  encoder->fingerprint_ =
+      ContentDigest(ContentDigest(bytes) + ContentDigest(description)).substr(0, 32);
+  return encoder;
 }
 
 }  // namespace sotto

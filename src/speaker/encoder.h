@@ -46,6 +46,7 @@ class SpeakerEncoder {
 
  private:
   friend std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view, const std::string&);
+  friend std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string&);
   std::string fingerprint_;
   std::optional<LlrCalibration> calibration_;
   std::map<std::string, std::string> metadata_;
@@ -55,7 +56,8 @@ class SpeakerEncoder {
 inline constexpr const char* kDefaultEncoder = "default";
 
 // A safetensors file whose metadata "sotto.kind" says what it is; without metadata a foreign ECAPA
-// or x-vector net (nn/encoder_net.h). "default" is the encoder in the program.
+// or x-vector net (nn/encoder_net.h). A file *.onnx with its description beside it is a foreign
+// encoder of any kind (onnx_encoder.h). "default" is the encoder in the program.
 std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string& name_or_file);
 std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view bytes, const std::string& where);
 

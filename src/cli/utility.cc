@@ -1,0 +1,90 @@
+// sotto utility --original O --protected P
+#include "utility/utility.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/assess.h"
+#include "cli/assess_output.h"
+#include "cli/verbs.h"
+#include "speaker/encoder.h"
+#include "utility/utility_report.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string original, released, models;
+  std::string encoder = kDefaultEncoder;
+  std::vector<std::string> recognisers;
+  std::size_t limit = 0;
+  OutputFlags output;
+};
+
+void Run(const Flags& flags) {
+  UtilityOptions options;
+  CheckFlags(flags.output, [&] {
+    for (const std::string& text : flags.recognisers) {
+      options.recognisers.push_back(RecogniserChoice::Parse(text));
+    }
+  });
+  options.original = flags.original;
+  options.released = flags.released;
+  options.models = flags.models;
+  options.encoder = flags.encoder;
+  options.limit = flags.limit;
+  options.intervals = flags.output.intervals;
+  options.jobs = flags.output.intervals.jobs;
+  const UtilityResult result = MeasureUtility(options);
+  if (!flags.output.report.empty()) {
+    WriteReport(
+        flags.output.report,
+        UtilityPage(result, fmt::format("{}, protected: {}", flags.original, flags.released)));
+  }
+  if (flags.output.json) {
+    PrintJson(UtilityJson(result));
+    return;
+  }
+  PrintFigures(UtilityFigures(result));
+  for (const std::string& note : UtilityNotes(result)) fmt::print("{}\n", note);
+}
+
+}  // namespace
+
+void AddUtility(CLI::App& app) {
+  CLI::App* verb = AddVerb(
+      app, "utility",
+      "Measures what a protection leaves: words (by recognisers), melody, voicing, loudness, tempo "
+      "and\n"
+      "quality, by speaker and by gender. It runs no attacker: it says nothing about privacy.\n"
+      "Recognisers and models come from ./do deps --onnx; what is not installed is not measured, "
+      "and the\n"
+      "figure says so.",
+      "  sotto utility --original recordings/ --protected protected/\n"
+      "  sotto utility --original recordings/ --protected protected/ --recogniser moonshine "
+      "--recogniser pocketsphinx:60 --report utility.html --json");
+  auto flags = std::make_shared<Flags>();
+  verb->add_option("--original", flags->original, "Sound file or corpus, with transcripts for WER")
+      ->required();
+  verb->add_option("--protected", flags->released, "Its protected copy, ids kept")->required();
+  verb->add_option(
+          "--recogniser,--recognizer", flags->recognisers,
+          "moonshine or pocketsphinx, :N to let it hear N utterances only; may be repeated "
+          "(default: both)")
+      ->type_name("NAME[:N]");
+  verb->add_option("--encoder", flags->encoder,
+                   "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json")
+      ->type_name("FILE");
+  verb->add_option("--limit", flags->limit,
+                   "Measure this many utterances, spread over the speakers; 0: all");
+  verb->add_option("--models", flags->models,
+                   "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
+                   "$SOTTO_SHARED/data/weights")
+      ->type_name("DIR");
+  AddOutputFlags(*verb, flags->output);
+  verb->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,432 @@
+#include "utility/utility.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "assess/panels.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "speaker/encoder.h"
+#include "utility/dnsmos.h"
+#include "utility/prosody.h"
+#include "utility/recogniser.h"
+#include "utility/text.h"
+#include "utility/voice_distinctiveness.h"
+
+namespace sotto {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct MeasureInfo {
+  std::string_view name, unit;
+  Direction direction;
+};
+constexpr std::array<MeasureInfo, kMeasures> kInfo = {{
+    {"pitch_correlation", "", Direction::kHigherIsBetter},
+    {"pitch_correlation_lagged", "", Direction::kHigherIsBetter},
+    {"voicing_agreement", "share of frames", Direction::kHigherIsBetter},
+    {"energy_correlation", "", Direction::kHigherIsBetter},
+    {"pause_ratio", "share of time", Direction::kNeither},
+    {"pause_ratio_original", "share of time", Direction::kNeither},
+    {"speaking_rate", "syllables/s", Direction::kNeither},
+    {"speaking_rate_original", "syllables/s", Direction::kNeither},
+    {"level_db", "dB", Direction::kNeither},
+    {"duration_ratio", "", Direction::kNeither},
+    {"dnsmos.sig.original", "MOS", Direction::kHigherIsBetter},
+    {"dnsmos.sig.protected", "MOS", Direction::kHigherIsBetter},
+    {"dnsmos.bak.original", "MOS", Direction::kHigherIsBetter},
+    {"dnsmos.bak.protected", "MOS", Direction::kHigherIsBetter},
+    {"dnsmos.ovr.original", "MOS", Direction::kHigherIsBetter},
+    {"dnsmos.ovr.protected", "MOS", Direction::kHigherIsBetter},
+}};
+
+double& At(MeasuredUtterance& values, Measure measure) {
+  return values[static_cast<std::size_t>(measure)];
+}
+
+bool IsDnsMos(std::size_t k) { return k >= static_cast<std::size_t>(Measure::kSigOriginal); }
+bool IsPause(std::size_t k) {
+  return k == static_cast<std::size_t>(Measure::kPauseRatio) ||
+         k == static_cast<std::size_t>(Measure::kPauseRatioOriginal);
+}
+
+// Processor time of the calling thread: what a judge costs on one core, whoever else is working.
+double ThreadSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// The judges that could be opened, and why the others could not.
+struct Judges {
+  std::unique_ptr<SpeechDetector> detector;
+  std::unique_ptr<DnsMosJudge> dnsmos;
+  std::unique_ptr<SpeakerEncoder> encoder;
+  std::vector<std::unique_ptr<Recogniser>> recognisers;  // null: see the judgement's reason
+  std::string no_detector, no_dnsmos, no_encoder;
+};
+
+template <typename Open>
+std::string Try(const Open& open) {
+  try {
+    open();
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// What the run record beside the protected speech says about the models the method used.
+std::optional<std::string> ContentModel(const fs::path& released) {
+  const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
+  const fs::path record = folder / "sotto-run.json";
+  if (!fs::exists(record)) return std::nullopt;
+  const auto json = nlohmann::json::parse(ReadTextFile(record), nullptr, false);
+  if (!json.is_object() || !json.contains("method")) {
+    throw Error(fmt::format("'{}' is no record of sotto anonymise", record.string()));
+  }
+  return json.value("content", std::string());
+}
+
+Judges OpenJudges(const UtilityOptions& options, UtilityResult& result) {
+  Judges judges;
+  const ModelFolders models = ModelFolders::Default(options.models);
+  OnnxRuntimePtr runtime;
+  const std::string no_runtime = Try([&] { runtime = OnnxRuntime::Open(models); });
+  judges.no_detector = judges.no_dnsmos = no_runtime;
+  if (runtime != nullptr) {
+    judges.no_detector =
+        Try([&] { judges.detector = std::make_unique<SpeechDetector>(runtime, models); });
+    judges.no_dnsmos = Try([&] { judges.dnsmos = std::make_unique<DnsMosJudge>(runtime, models); });
+  }
+  judges.no_encoder = Try([&] { judges.encoder = OpenEncoder(options.encoder); });
+  std::vector<RecogniserChoice> choices = options.recognisers;
+  if (choices.empty()) {
+    for (const std::string& name : RecogniserNames()) choices.push_back({name, 0});
+  }
+  const std::optional<std::string> content = ContentModel(options.released);
+  for (const RecogniserChoice& choice : choices) {
+    RecogniserJudgement judgement;
+    judgement.name = choice.name;
+    if (content) judgement.shares_model_with_method = *content == choice.name;
+    std::unique_ptr<Recogniser> recogniser;
+    if (!result.utterances[0].text) {
+      judgement.reason = "the originals have no transcripts";
+    } else {
+      judgement.reason = Try([&] { recogniser = OpenRecogniser(choice.name, models); });
+    }
+    if (recogniser != nullptr) {
+      judgement.model = recogniser->Model();
+      judgement.heard = SpreadOverSpeakers(result.utterances, choice.limit);
+    }
+    judges.recognisers.push_back(std::move(recogniser));
+    result.recognisers.push_back(std::move(judgement));
+  }
+  return judges;
+}
+
+// What recognisers made of one utterance.
+struct Heard {
+  std::string original, released;
+  double audio_s = 0.0, cpu_s = 0.0;
+};
+
+MeasuredUtterance MeasurePair(const Judges& judges, std::span<const float> original,
+                              std::span<const float> released) {
+  MeasuredUtterance values;
+  values.fill(kNaN);
+  if (original.empty() || released.empty()) return values;
+  const Prosody before = MeasureProsody(original, judges.detector.get());
+  const Prosody after = MeasureProsody(released, judges.detector.get());
+  const ProsodyComparison change = CompareProsody(before, after);
+  At(values, Measure::kPitchCorrelation) = change.pitch_correlation;
+  At(values, Measure::kPitchCorrelationLagged) = change.pitch_correlation_lagged;
+  At(values, Measure::kVoicingAgreement) = change.voicing_agreement;
+  At(values, Measure::kEnergyCorrelation) = change.energy_correlation;
+  At(values, Measure::kPauseRatio) = after.pause_ratio.value_or(kNaN);
+  At(values, Measure::kPauseRatioOriginal) = before.pause_ratio.value_or(kNaN);
+  At(values, Measure::kSpeakingRate) = after.speaking_rate;
+  At(values, Measure::kSpeakingRateOriginal) = before.speaking_rate;
+  At(values, Measure::kLevel) = change.level_change_db;
+  At(values, Measure::kDurationRatio) = change.duration_ratio;
+  if (judges.dnsmos != nullptr) {
+    const DnsMos mos_before = judges.dnsmos->Judge(original);
+    const DnsMos mos_after = judges.dnsmos->Judge(released);
+    At(values, Measure::kSigOriginal) = mos_before.sig;
+    At(values, Measure::kSigReleased) = mos_after.sig;
+    At(values, Measure::kBakOriginal) = mos_before.bak;
+    At(values, Measure::kBakReleased) = mos_after.bak;
+    At(values, Measure::kOvrOriginal) = mos_before.ovr;
+    At(values, Measure::kOvrReleased) = mos_after.ovr;
+  }
+  return values;
+}
+
+// Embeddings of all utterances on both sides.
+struct Voices {
+  std::vector<std::vector<float>> original, released;
+};
+
+void AddDistinctiveness(UtilityResult& result, const Judges& judges, const Voices& voices,
+                        const IntervalOptions& intervals) {
+  Figure figure;
+  if (judges.encoder != nullptr) {
+    std::vector<std::string> speakers;
+    std::size_t mute = 0;
+    for (std::size_t i = 0; i < result.utterances.size(); ++i) {
+      speakers.push_back(result.utterances[i].speaker);
+      mute += voices.original[i].empty() || voices.released[i].empty() ? 1 : 0;
+    }
+    if (mute == 0) {
+      figure = MeasureVoiceDistinctiveness(voices.original, voices.released, speakers, intervals);
+    } else {
+      figure.remark = fmt::format("{} of {} utterances are too short or too silent for the encoder",
+                                  mute, speakers.size());
+    }
+  } else {
+    figure.remark = judges.no_encoder;
+  }
+  if (figure.name.empty()) {
+    figure.name = "g_vd_db";
+    figure.unit = "dB";
+    figure.value = kNaN;
+  }
+  result.figures.push_back(std::move(figure));
+}
+
+// Speaker number of each utterance.
+std::vector<std::size_t> SpeakerNumbers(const UtilityResult& result) {
+  std::map<std::string, std::size_t> number;
+  std::vector<std::size_t> speaker_of;
+  for (const PairedUtterance& one : result.utterances) {
+    speaker_of.push_back(number.emplace(one.speaker, number.size()).first->second);
+  }
+  return speaker_of;
+}
+
+void CountErrors(UtilityResult& result, std::size_t k, const std::vector<Heard>& heard,
+                 const std::vector<std::size_t>& speaker_of, const IntervalOptions& intervals) {
+  RecogniserJudgement& judgement = result.recognisers[k];
+  Transcripts reference, original, released;
+  // Numbered among the speakers this recogniser heard.
+  std::map<std::size_t, std::size_t> number;
+  std::vector<std::size_t> speakers;
+  for (const std::size_t i : judgement.heard) {
+    const PairedUtterance& one = result.utterances[i];
+    const auto words = [&](const std::string& text, const char* what) {
+      const std::string where = fmt::format("{} of '{}'", what, one.id);
+      return std::pair(one.id, DecodeUtf8(NormaliseTranscript(text, where), where));
+    };
+    reference.push_back(words(*one.text, "transcript"));
+    original.push_back(words(heard[i].original, "recognised text"));
+    released.push_back(words(heard[i].released, "recognised text"));
+    judgement.audio_s += heard[i].audio_s;
+    judgement.cpu_s += heard[i].cpu_s;
+    speakers.push_back(number.emplace(speaker_of[i], number.size()).first->second);
+  }
+  judgement.original = ComputeWer(reference, original, {});
+  judgement.released = ComputeWer(reference, released, {});
+  if (judgement.original.words.n == 0) {
+    judgement.reason = "the transcripts hold no words";
+    return;
+  }
+  const Panel before = WerPanel(judgement.original, speakers, intervals);
+  const Panel after = WerPanel(judgement.released, speakers, intervals);
+  judgement.wer_original = before.figures[0].interval;
+  judgement.cer_original = before.figures[1].interval;
+  judgement.wer_released = after.figures[0].interval;
+  judgement.cer_released = after.figures[1].interval;
+}
+
+// Weighted mean of a measure over utterances that have it; NaN when none has.
+double Mean(const std::vector<MeasuredUtterance>& measured, std::size_t k,
+            const std::function<double(std::size_t)>& weight) {
+  double sum = 0.0, total = 0.0;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const double w = weight(i);
+    if (w == 0.0 || !std::isfinite(measured[i][k])) continue;
+    sum += w * measured[i][k];
+    total += w;
+  }
+  return total > 0.0 ? sum / total : kNaN;
+}
+
+void MakeFigures(UtilityResult& result, const Judges& judges,
+                 const std::vector<std::size_t>& speaker_of, const IntervalOptions& intervals) {
+  for (std::size_t k = 0; k < kMeasures; ++k) {
+    Figure figure;
+    figure.name = kInfo[k].name;
+    figure.unit = kInfo[k].unit;
+    figure.direction = kInfo[k].direction;
+    figure.value = Mean(result.measured, k, [](std::size_t) { return 1.0; });
+    std::size_t n = 0;
+    for (const MeasuredUtterance& one : result.measured) n += std::isfinite(one[k]) ? 1 : 0;
+    figure.counts = {{"n_utterances", n}};
+    if (n == 0) {
+      figure.remark = IsDnsMos(k) && !judges.no_dnsmos.empty()    ? judges.no_dnsmos
+                      : IsPause(k) && !judges.no_detector.empty() ? judges.no_detector
+                      : IsPause(k)                                ? "no speech was found"
+                      : k <= static_cast<std::size_t>(Measure::kPitchCorrelationLagged)
+                          ? "no utterance has 0.2 s of voice on both sides"
+                          : "nothing to compare: the recordings are silent or empty";
+    }
+    result.figures.push_back(std::move(figure));
+  }
+  const std::size_t speakers = BySpeaker(result).size();
+  AddIntervals(result.figures, intervals, [&](std::uint64_t r) {
+    SeededRng rng = ResampleRng(intervals.seed, r);
+    const std::vector<double> weights = DrawUnits(rng, speakers);
+    std::vector<double> values;
+    for (std::size_t k = 0; k < kMeasures; ++k) {
+      values.push_back(
+          Mean(result.measured, k, [&](std::size_t i) { return weights[speaker_of[i]]; }));
+    }
+    return values;
+  });
+}
+
+}  // namespace
+
+std::string_view MeasureName(Measure measure) {
+  return kInfo[static_cast<std::size_t>(measure)].name;
+}
+
+RecogniserChoice RecogniserChoice::Parse(const std::string& text) {
+  RecogniserChoice choice;
+  const std::size_t colon = text.find(':');
+  choice.name = text.substr(0, colon);
+  bool known = false;
+  for (const std::string& name : RecogniserNames()) known = known || name == choice.name;
+  std::size_t used = 0;
+  if (colon != std::string::npos) {
+    const std::string number = text.substr(colon + 1);
+    if (!number.empty() && number.find_first_not_of("0123456789") == std::string::npos &&
+        number.size() < 10) {
+      choice.limit = std::stoul(number, &used);
+    }
+  }
+  if (!known || (colon != std::string::npos && choice.limit == 0)) {
+    throw Error(fmt::format(
+        "recogniser '{}' is not moonshine or pocketsphinx, or one of them with a number of "
+        "utterances (pocketsphinx:60)",
+        text));
+  }
+  return choice;
+}
+
+UtilityResult MeasureUtility(const UtilityOptions& options) {
+  UtilityResult result;
+  result.utterances = PairUtterances(options.original, options.released, options.limit);
+  const Judges judges = OpenJudges(options, result);
+  const std::size_t n = result.utterances.size();
+  result.measured.resize(n);
+  std::vector<double> seconds(n, 0.0);
+  Voices voices{std::vector<std::vector<float>>(n), std::vector<std::vector<float>>(n)};
+  std::vector<std::vector<Heard>> heard(judges.recognisers.size(), std::vector<Heard>(n));
+  std::vector<std::vector<char>> hears(judges.recognisers.size(), std::vector<char>(n, 0));
+  for (std::size_t k = 0; k < hears.size(); ++k) {
+    for (const std::size_t i : result.recognisers[k].heard) hears[k][i] = 1;
+  }
+  // Utterances of one recording stay together, so that it is read once.
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool same =
+        i > 0 && result.utterances[i].original.path == result.utterances[i - 1].original.path;
+    if (!same) groups.emplace_back();
+    groups.back().push_back(i);
+  }
+  Progress progress("measuring", groups.size(), static_cast<double>(n));
+  ParallelFor(groups.size(), options.jobs, [&](std::size_t g) {
+    UtteranceReader original_reader, released_reader;
+    double audio_s = 0.0;
+    for (const std::size_t i : groups[g]) {
+      const std::vector<float> original = original_reader.Read(result.utterances[i].original);
+      const std::vector<float> released = released_reader.Read(result.utterances[i].released);
+      seconds[i] = static_cast<double>(original.size()) / kRecogniserRateHz;
+      result.measured[i] = MeasurePair(judges, original, released);
+      if (judges.encoder != nullptr) {
+        Try([&] { voices.original[i] = judges.encoder->Embed(original, kRecogniserRateHz); });
+        Try([&] { voices.released[i] = judges.encoder->Embed(released, kRecogniserRateHz); });
+      }
+      for (std::size_t k = 0; k < hears.size(); ++k) {
+        if (hears[k][i] == 0) continue;
+        Heard& one = heard[k][i];
+        const double start = ThreadSeconds();
+        one.original = judges.recognisers[k]->Transcribe(original);
+        one.released = judges.recognisers[k]->Transcribe(released);
+        one.cpu_s = ThreadSeconds() - start;
+        one.audio_s = static_cast<double>(original.size() + released.size()) / kRecogniserRateHz;
+      }
+      audio_s += seconds[i];
+    }
+    progress.Done(static_cast<double>(groups[g].size()), audio_s);
+  });
+  for (const double s : seconds) result.seconds += s;
+  const std::vector<std::size_t> speaker_of = SpeakerNumbers(result);
+  const std::size_t speakers = BySpeaker(result).size();
+  result.bootstrap = options.intervals.resamples == 0
+                         ? "none"
+                         : fmt::format(
+                               "speaker-level ({} speakers; of those a recogniser heard where "
+                               "they are fewer), {} resamples, seed {}",
+                               speakers, options.intervals.resamples, options.intervals.seed);
+  for (std::size_t k = 0; k < judges.recognisers.size(); ++k) {
+    if (judges.recognisers[k] != nullptr) {
+      CountErrors(result, k, heard[k], speaker_of, options.intervals);
+    }
+  }
+  MakeFigures(result, judges, speaker_of, options.intervals);
+  AddDistinctiveness(result, judges, voices, options.intervals);
+  return result;
+}
+
+UtilitySummary Summarise(const UtilityResult& result, const std::vector<std::size_t>& utterances) {
+  UtilitySummary summary;
+  summary.utterances = utterances.size();
+  std::vector<char> member(result.utterances.size(), 0);
+  for (const std::size_t i : utterances) member[i] = 1;
+  for (std::size_t k = 0; k < kMeasures; ++k) {
+    summary.means[k] =
+        Mean(result.measured, k, [&](std::size_t i) { return member[i] != 0 ? 1.0 : 0.0; });
+  }
+  for (const RecogniserJudgement& judgement : result.recognisers) {
+    UtilitySummary::Errors errors;
+    for (std::size_t j = 0; j < judgement.original.per_utterance.size(); ++j) {
+      if (member[judgement.heard[j]] == 0) continue;
+      errors.words_original += judgement.original.per_utterance[j].words;
+      errors.words_released += judgement.released.per_utterance[j].words;
+      errors.chars_original += judgement.original.per_utterance[j].chars;
+      errors.chars_released += judgement.released.per_utterance[j].chars;
+    }
+    summary.recognisers.push_back(errors);
+  }
+  return summary;
+}
+
+std::map<std::string, std::vector<std::size_t>> BySpeaker(const UtilityResult& result) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < result.utterances.size(); ++i) {
+    groups[result.utterances[i].speaker].push_back(i);
+  }
+  return groups;
+}
+
+std::map<std::string, std::vector<std::size_t>> ByGender(const UtilityResult& result) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < result.utterances.size(); ++i) {
+    groups[result.utterances[i].gender].push_back(i);
+  }
+  return groups;
+}
+
+}  // namespace sotto
