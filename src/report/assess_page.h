@@ -61,6 +61,8 @@ struct PageTable {
 struct AssessPage {
   std::string title;
   std::string subtitle;  // which files
+  std::vector<PageTable> lead;  // tables that come first
+  std::string figures_title = "Figures";
   std::vector<Figure> figures;
   std::vector<std::string> notes;
   std::vector<Plot> plots;
