@@ -9,6 +9,7 @@ packages=(
   libsndfile1-dev libsoxr-dev libkissfft-dev libsodium-dev libfmt-dev nlohmann-json3-dev
   libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev libopenblas-pthread-dev
   libgtest-dev libbenchmark-dev
+  libtorch-dev                                      # training programs
   node-d3                                           # inlined into report pages
   clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
   flite                                             # voices of the demo

@@ -140,4 +140,21 @@ void RefuseBadCorpus(const std::vector<Problem>& problems, const fs::path& path)
                                                     errors - 1, path.string())));
 }
 
+std::map<std::string, std::string> SpeakerGenders(const Corpus& corpus) {
+  std::map<std::string, std::string> genders;
+  const auto add = [&](const std::string& speaker, const std::string& text) {
+    if (text == "F" || text == "f") genders[speaker] = std::string("F");
+    if (text == "M" || text == "m") genders[speaker] = std::string("M");
+  };
+  for (const auto& [speaker, gender] : corpus.spk2gender) add(speaker, gender);
+  const auto column = std::find(corpus.header.begin(), corpus.header.end(), "gender");
+  if (column == corpus.header.end()) return genders;
+  for (std::size_t i = 0; i < corpus.rows.size(); ++i) {
+    for (const Span& span : corpus.recordings[i].spans) {
+      add(span.speaker, corpus.rows[i][static_cast<std::size_t>(column - corpus.header.begin())]);
+    }
+  }
+  return genders;
+}
+
 }  // namespace sotto

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,9 @@ struct KaldiTexts {
 CorpusScan ParseKaldi(const KaldiTexts& texts, const std::filesystem::path& root,
                       const CorpusOptions& options);
 CorpusScan ParseManifest(const std::string& text, const std::filesystem::path& manifest);
+
+// "F" or "M" of every speaker for whom the corpus says it (spk2gender, column "gender").
+std::map<std::string, std::string> SpeakerGenders(const Corpus& corpus);
 
 // The names a released corpus uses. The default keeps every id.
 struct Naming {

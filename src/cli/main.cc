@@ -4,8 +4,10 @@
 #include <exception>
 
 #include "cli/verbs.h"
+#include "nn/eigen_backend.h"
 
 int main(int argc, char** argv) {
+  sotto::UseOneBlasThread();
   CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
                "sotto");
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
@@ -18,6 +20,11 @@ int main(int argc, char** argv) {
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);
   sotto::cli::AddAssess(app);
+  sotto::cli::AddEmbed(app);
+  sotto::cli::AddScore(app);
+  sotto::cli::AddVerify(app);
+  sotto::cli::AddTrain(app);
+  sotto::cli::AddTrainIvector(app);
   try {
     app.parse(argc, argv);
     return 0;

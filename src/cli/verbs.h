@@ -48,7 +48,12 @@ void AddAssess(CLI::App& app);
 void AddBuild(CLI::App& app);
 void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);
+void AddEmbed(CLI::App& app);
 void AddFit(CLI::App& app);
+void AddScore(CLI::App& app);
 void AddStream(CLI::App& app);
+void AddTrain(CLI::App& app);
+void AddTrainIvector(CLI::App& app);  // after AddTrain
+void AddVerify(CLI::App& app);
 
 }  // namespace sotto::cli

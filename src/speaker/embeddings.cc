@@ -257,6 +257,15 @@ EmbeddingSet ParseArk(std::string_view bytes, const std::string& where) {
   return columns.Finish();
 }
 
+std::string SerialiseArk(const EmbeddingSet& set) {
+  std::string ark;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    ark += set.ids[i] + ' ';
+    AppendKaldiVector(ark, set.vectors.col(static_cast<Eigen::Index>(i)));
+  }
+  return ark;
+}
+
 EmbeddingSet ParseNpyEmbeddings(std::string_view npy, std::string_view ids,
                                 const std::string& where) {
   const NpyView view = ParseNpyView(npy, where);

@@ -57,6 +57,7 @@ void WriteEmbeddings(const EmbeddingSet& set, const std::filesystem::path& folde
 
 // The parts, for files in memory.
 EmbeddingSet ParseArk(std::string_view bytes, const std::string& where);
+std::string SerialiseArk(const EmbeddingSet& set);
 EmbeddingSet ParseNpyEmbeddings(std::string_view npy, std::string_view ids,
                                 const std::string& where);
 // utt2spk and spk2gender onto a set; `where` is the folder's name.

@@ -19,23 +19,10 @@ namespace {
 constexpr std::size_t kMinActiveFrames = 100, kMinVoicedFrames = 20;
 constexpr double kMinDeviation = 0.01;  // ln Hz; a monotone voice has about ten times as much
 
-Gender ToGender(const std::string& text) {
-  if (text == "F" || text == "f") return Gender::kFemale;
-  if (text == "M" || text == "m") return Gender::kMale;
-  return Gender::kUnknown;
-}
-
-std::map<std::string, Gender> Genders(const Corpus& corpus) {
-  std::map<std::string, Gender> genders;
-  for (const auto& [speaker, gender] : corpus.spk2gender) genders[speaker] = ToGender(gender);
-  const auto column = std::find(corpus.header.begin(), corpus.header.end(), "gender");
-  if (column == corpus.header.end()) return genders;
-  for (std::size_t i = 0; i < corpus.rows.size(); ++i) {
-    const std::string& text =
-        corpus.rows[i][static_cast<std::size_t>(column - corpus.header.begin())];
-    for (const Span& span : corpus.recordings[i].spans) genders[span.speaker] = ToGender(text);
-  }
-  return genders;
+Gender GenderOf(const std::map<std::string, std::string>& genders, const std::string& speaker) {
+  const auto found = genders.find(speaker);
+  if (found == genders.end()) return Gender::kUnknown;
+  return found->second == "F" ? Gender::kFemale : Gender::kMale;
 }
 
 struct Stretch {
@@ -159,7 +146,7 @@ VoiceModel VoiceModelBuilder::Build(const std::string& name, Gender gender) cons
 }
 
 ModelledVoices ModelVoices(const Corpus& corpus, const VoiceModelOptions& options) {
-  const auto genders = Genders(corpus);
+  const auto genders = SpeakerGenders(corpus);
   std::map<std::string, std::vector<Stretch>> stretches;
   for (const Recording& recording : corpus.recordings) {
     for (const Span& span : recording.spans) {
@@ -171,10 +158,8 @@ ModelledVoices ModelVoices(const Corpus& corpus, const VoiceModelOptions& option
   std::mutex mutex;
   ParallelFor(corpus.speakers.size(), options.jobs, [&](std::size_t i) {
     const std::string& speaker = corpus.speakers[i];
-    const auto gender = genders.find(speaker);
     try {
-      found[i] = ModelVoice(stretches.at(speaker), speaker,
-                            gender == genders.end() ? Gender::kUnknown : gender->second, options);
+      found[i] = ModelVoice(stretches.at(speaker), speaker, GenderOf(genders, speaker), options);
     } catch (const Error& error) {
       const std::lock_guard lock(mutex);
       modelled.failures[speaker] = error.what();

@@ -1,0 +1,78 @@
+#include "audio/speech_pack.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace sotto {
+namespace {
+
+constexpr char kMagic[] = "SOTTOPK1";
+constexpr std::uint64_t kMaxHeaderBytes = 1 << 28;
+
+}  // namespace
+
+SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
+  const auto bad = [&](const std::string& why) {
+    return Error(fmt::format("'{}' is no speech pack: {}", path.string(), why));
+  };
+  char magic[8];
+  std::uint64_t length = 0;
+  in.read(magic, sizeof magic);
+  in.read(reinterpret_cast<char*>(&length), sizeof length);
+  if (!in || std::memcmp(magic, kMagic, sizeof magic) != 0) throw bad("it does not begin as one");
+  if (length > kMaxHeaderBytes) throw bad("its header is too long");
+  std::string header(length, '\0');
+  in.read(header.data(), static_cast<std::streamsize>(length));
+  if (!in) throw bad("cut short");
+  SpeechPack pack;
+  const std::uint64_t bytes = std::filesystem::file_size(path) - 16 - length;
+  pack.samples.resize(bytes / 2);
+  try {
+    const auto json = nlohmann::json::parse(header);
+    json.at("rate_hz").get_to(pack.rate_hz);
+    pack.run = json.value("run", "");
+    for (const auto& row : json.at("utterances")) {
+      PackedUtterance u{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4)};
+      if (u.begin > pack.samples.size() || u.count > pack.samples.size() - u.begin) {
+        throw bad(fmt::format("utterance '{}' lies outside (cut short?)", u.id));
+      }
+      pack.utterances.push_back(std::move(u));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw bad(error.what());
+  }
+  in.read(reinterpret_cast<char*>(pack.samples.data()),
+          static_cast<std::streamsize>(pack.samples.size() * 2));
+  if (!in) throw bad("cut short");
+  return pack;
+}
+
+void WriteSpeechPack(const std::filesystem::path& path, const SpeechPack& pack) {
+  nlohmann::ordered_json json = {{"rate_hz", pack.rate_hz}, {"run", pack.run}};
+  auto& rows = json["utterances"] = nlohmann::ordered_json::array();
+  for (const PackedUtterance& u : pack.utterances) {
+    rows.push_back({u.id, u.speaker, u.gender, u.begin, u.count});
+  }
+  const std::string header = json.dump();
+  const std::uint64_t length = header.size();
+  PendingFile pending(path);
+  std::ofstream out(pending.TemporaryPath(), std::ios::binary);
+  out.write(kMagic, 8);
+  out.write(reinterpret_cast<const char*>(&length), sizeof length);
+  out.write(header.data(), static_cast<std::streamsize>(header.size()));
+  out.write(reinterpret_cast<const char*>(pack.samples.data()),
+            static_cast<std::streamsize>(pack.samples.size() * 2));
+  out.close();
+  if (!out) throw Error(fmt::format("cannot write '{}': {}", path.string(), SystemReason()));
+  pending.Commit();
+}
+
+}  // namespace sotto

@@ -1,0 +1,91 @@
+// sotto embed CORPUS OUT
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "cli/verbs.h"
+#include "speaker/embed_corpus.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string corpus, out;
+  std::string encoder = kDefaultEncoder;
+  std::string format = "ark";
+  std::string cache;
+  int jobs = DefaultJobs();
+  bool json = false;
+};
+
+void Run(const Flags& flags) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto encoder = OpenEncoder(flags.encoder);
+  const UtteranceList list = ListUtterances({flags.corpus});
+  EmbeddedCorpus embedded;
+  {
+    const auto n = list.utterances.size();
+    Progress progress("embed", n, static_cast<double>(n));
+    EmbedOptions options{flags.jobs, flags.cache, {}};
+    options.done = [&progress](double seconds) { progress.Done(1.0, seconds); };
+    embedded = EmbedCorpus(*encoder, list, options);
+  }
+  EmbeddingFiles files;
+  files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
+  files.npy = flags.format == "npy";
+  WriteEmbeddings(embedded.set, flags.out, files);
+  WriteEncoderRecord(*encoder, embedded.set, flags.out);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const std::size_t speakers = embedded.set.BySpeaker().size();
+  const std::size_t without = embedded.set.WithoutGender().size();
+  if (flags.json) {
+    const nlohmann::ordered_json json = {{"encoder", encoder->Name()},
+                                         {"fingerprint", encoder->Fingerprint()},
+                                         {"dimension", encoder->Dimension()},
+                                         {"utterances", embedded.set.size()},
+                                         {"speakers", speakers},
+                                         {"speakers_without_gender", without},
+                                         {"from_cache", embedded.from_cache},
+                                         {"audio_seconds", embedded.audio_seconds},
+                                         {"seconds", elapsed.count()}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{} utterances of {} speakers ({} without a gender), {} dimensions by {}: {}\n",
+             embedded.set.size(), speakers, without, encoder->Dimension(), encoder->Name(),
+             flags.out);
+  fmt::print("{:.1f} s of sound in {:.1f} s ({:.0f} x real time), {} from the cache\n",
+             embedded.audio_seconds, elapsed.count(), embedded.audio_seconds / elapsed.count(),
+             embedded.from_cache);
+}
+
+}  // namespace
+
+void AddEmbed(CLI::App& app) {
+  CLI::App* verb = AddVerb(app, "embed",
+                           "Writes one vector per utterance that tells speakers apart: OUT with "
+                           "xvector.ark, xvector.scp,\nutt2spk, spk2gender and encoder.json. They "
+                           "identify people: treat them like the recordings.",
+                           "  sotto embed recordings/ embeddings/\n"
+                           "  sotto embed recordings/ embeddings/ --encoder my.safetensors "
+                           "--format npy --json");
+  auto flags = std::make_shared<Flags>();
+  verb->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
+  verb->add_option("OUT", flags->out, "The folder to write")->required();
+  verb->add_option("--encoder", flags->encoder, "A file from sotto train (or foreign safetensors)")
+      ->type_name("FILE");
+  verb->add_option("--format", flags->format,
+                   "ark: binary; text: the same as text; npy: binary, and xvector.npy with ids")
+      ->check(CLI::IsMember({"ark", "text", "npy"}));
+  verb->add_option("--cache", flags->cache, "Keeps embeddings of sound that was met before")
+      ->type_name("DIR");
+  verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
+  verb->add_flag("--json", flags->json, "Print counts as JSON");
+  verb->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,104 @@
+// sotto score --enrol E --trials T
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/verbs.h"
+#include "speaker/embed_corpus.h"
+#include "speaker/score_sets.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string enrol, trials, keys, out;
+  std::string backend = "cosine";
+  std::string plda, train, cohort;
+  std::string by = "speaker";
+  int lda = 150;
+  int top = 200;
+  bool json = false;
+};
+
+void Run(const Flags& flags) {
+  ScoreSetOptions options;
+  options.backend = flags.backend;
+  options.plda = flags.plda;
+  options.train = flags.train;
+  options.cohort = flags.cohort;
+  options.keys = flags.keys;
+  options.by = flags.by == "speaker" ? ModelOf::kSpeaker : ModelOf::kUtterance;
+  options.lda_dimension = flags.lda;
+  options.top = flags.top;
+  const SetScores scores = ScoreSets(flags.enrol, flags.trials, options);
+  const std::string text =
+      FormatScores(scores.scores, scores.model_ids, scores.trial_ids, &scores.pairs);
+  if (!flags.out.empty()) WriteFileAtomically(flags.out, text);
+  if (flags.json) {
+    nlohmann::ordered_json json = {{"backend", flags.backend},
+                                   {"by", flags.by},
+                                   {"models", scores.model_ids.size()},
+                                   {"trial_utterances", scores.trial_ids.size()},
+                                   {"scores", scores.pairs.size()}};
+    if (flags.out.empty()) {
+      json["trials"] = nlohmann::ordered_json::array();
+      for (const auto& [i, j] : scores.pairs) {
+        json["trials"].push_back({scores.model_ids[static_cast<std::size_t>(i)],
+                                  scores.trial_ids[static_cast<std::size_t>(j)],
+                                  scores.scores(i, j)});
+      }
+    } else {
+      json["file"] = flags.out;
+    }
+    fmt::print("{}\n", json.dump(2));
+  } else if (flags.out.empty()) {
+    fmt::print("{}", text);
+  } else {
+    fmt::print("{} scores of {} models and {} utterances ({}): {}\n", scores.pairs.size(),
+               scores.model_ids.size(), scores.trial_ids.size(), flags.backend, flags.out);
+  }
+}
+
+}  // namespace
+
+void AddScore(CLI::App& app) {
+  CLI::App* verb = AddVerb(
+      app, "score",
+      "Compares embeddings: writes lines \"enrol trial score\". Without --keys every model is "
+      "compared with\nevery trial utterance (never with itself).",
+      "  sotto score --enrol enrol/ --trials trials/ --keys trials.txt -o scores.txt\n"
+      "  sotto score --enrol e/ --trials t/ --backend plda --train background/ --by utterance");
+  auto flags = std::make_shared<Flags>();
+  verb->add_option("--enrol", flags->enrol, "Embeddings of the known voices (from sotto embed)")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--trials", flags->trials, "Embeddings of the utterances to be tried")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--keys", flags->keys, "The pairs: enrol trial [target|nontarget]")
+      ->type_name("FILE");
+  verb->add_option("--backend", flags->backend, "How two vectors are compared")
+      ->check(CLI::IsMember({"cosine", "plda"}));
+  verb->add_option("--plda", flags->plda,
+                   "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
+      ->type_name("DIR");
+  verb->add_option("--train", flags->train, "Or: train LDA and PLDA on these embeddings")
+      ->type_name("DIR");
+  verb->add_option("--lda", flags->lda, "Dimensions kept by LDA with --train; 0: no LDA")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--by", flags->by,
+                   "A model is a speaker (mean of all utterances) or one utterance")
+      ->check(CLI::IsMember({"speaker", "utterance"}));
+  verb->add_option("--cohort", flags->cohort, "Adaptive s-norm with these embeddings")
+      ->type_name("DIR");
+  verb->add_option("--top", flags->top, "Cohort scores used by s-norm, the highest")
+      ->check(CLI::Range(2, 1000000));
+  verb->add_option("-o,--out", flags->out, "The score file (default: standard output)")
+      ->type_name("FILE");
+  verb->add_flag("--json", flags->json, "Counts as JSON; without -o the scores too");
+  verb->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli

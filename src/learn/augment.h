@@ -1,0 +1,37 @@
+// Augmentation of speech batches on the training device. Every recording of a batch draws its own
+// disturbances: reverberation by a synthetic impulse response (a direct path and exponentially
+// decaying noise, T60 0.1–0.8 s), a smooth channel (±6 dB over ten bands, sometimes a band limit as
+// of a telephone or a low-rate codec), noise from the corpus itself (its own pauses as the colour
+// of the noise), coloured noise, babble of other recordings of the batch, and µ-law quantisation.
+// Reproducible from torch's seed on one device only.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace sotto {
+
+struct AugmentOptions {
+  double reverb = 0.35;  // probabilities
+  double channel = 0.5;
+  double band_limit = 0.2;
+  double noise = 0.35;
+  double babble = 0.25;
+  double mu_law = 0.1;
+};
+
+// Quiet stretches of the corpus, n × length: the colours of its noise.
+using NoiseBank = torch::Tensor;
+
+// batch × samples, full scale 1.
+torch::Tensor Augment(const torch::Tensor& x, const NoiseBank& noises,
+                      const AugmentOptions& options);
+
+// Speed changed by rate/100 (pitch and formants move with it): batch × round(n·speed) samples to
+// batch × n, by resampling in the frequency domain.
+torch::Tensor ChangeSpeed(const torch::Tensor& x, std::int64_t n);
+
+// SpecAugment (Park et al. 2019): two stretches of up to `frames` frames and of up to `bands` bands
+// set to the mean, different for each recording.
+torch::Tensor MaskFeatures(const torch::Tensor& mels, std::int64_t frames, std::int64_t bands);
+
+}  // namespace sotto

@@ -1,0 +1,64 @@
+// The backend for training: libtorch, batches of batch × channels × frames. It offers what
+// nn/conv.h lists, so that the nets of `nn` train as they are written there. Parameters come into
+// being when a layer first runs.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "nn/conv.h"
+#include "nn/safetensors.h"
+
+namespace sotto {
+
+class TorchBackend {
+ public:
+  using Tensor = torch::Tensor;
+
+  explicit TorchBackend(torch::Device device) : device_(device) {}
+
+  Tensor Conv1d(const Tensor& x, const std::string& name, const ConvShape& shape);
+  Tensor BatchNorm(const Tensor& x, const std::string& name);
+  static Tensor Relu(const Tensor& x, float leak = 0.0f);
+  static Tensor Tanh(const Tensor& x) { return torch::tanh(x); }
+  static Tensor Sigmoid(const Tensor& x) { return torch::sigmoid(x); }
+  static Tensor Add(const Tensor& a, const Tensor& b) { return a + b; }
+  static Tensor Scale(const Tensor& x, const Tensor& factors) { return x * factors; }
+  static Tensor Rows(const Tensor& x, std::int64_t begin, std::int64_t count) {
+    return x.narrow(1, begin, count);
+  }
+  static Tensor Stack(std::initializer_list<const Tensor*> parts);
+  static Tensor Stack(const std::vector<Tensor>& parts) { return torch::cat(parts, 1); }
+  static Tensor MeanOverTime(const Tensor& x) { return x.mean(2, /*keepdim=*/true); }
+  static Tensor SoftmaxOverTime(const Tensor& x) { return torch::softmax(x, 2, torch::kFloat32); }
+  static Tensor Statistics(const Tensor& x, const Tensor& weights);
+  static Tensor Statistics(const Tensor& x);
+  static Tensor RepeatLike(const Tensor& column, const Tensor& like);
+  static Tensor CentreRows(const Tensor& x) { return x - x.mean(2, /*keepdim=*/true); }
+
+  // Batch statistics and gradients (training), or running statistics.
+  void SetTraining(bool training) { training_ = training; }
+
+  std::vector<Tensor> Parameters() const;
+  // Replaces or creates all values; shapes are checked when layers run.
+  void Load(const TensorFile& file);
+  // Adds all values to `file`.
+  void Save(TensorFile& file) const;
+  // Moves this one's values towards `other`'s: value ← decay·value + (1 − decay)·other.
+  void AverageFrom(const TorchBackend& other, double decay);
+
+ private:
+  Tensor Parameter(const std::string& name, const std::vector<std::int64_t>& shape, double bound);
+  Tensor Constant(const std::string& name, std::int64_t size, float value, bool trainable);
+
+  torch::Device device_;
+  bool training_ = false;
+  std::map<std::string, Tensor> parameters_;
+  std::map<std::string, Tensor> buffers_;  // running statistics
+};
+
+}  // namespace sotto

@@ -1,0 +1,47 @@
+// Embeds the utterances of corpora, in parallel, with a cache.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "speaker/embeddings.h"
+#include "speaker/encoder.h"
+#include "speaker/utterances.h"
+
+namespace sotto {
+
+struct EmbedOptions {
+  int jobs = 1;
+  // A folder that keeps embeddings by (fingerprint of the encoder, content of the sound), so that
+  // the same sound is embedded once whatever it is called. Empty: none. It holds biometric data:
+  // treat it like the recordings.
+  std::filesystem::path cache;
+  std::function<void(double seconds)> done;  // called after each utterance, from any thread
+};
+
+struct EmbeddedCorpus {
+  EmbeddingSet set;
+  double audio_seconds = 0.0;
+  std::size_t from_cache = 0;
+};
+
+// The result does not depend on `jobs`. Every utterance is tried; if some fail, the Error counts
+// them and names the first. Speakers whose gender the corpus does not say are in
+// set.WithoutGender().
+EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& list,
+                           const EmbedOptions& options = {});
+
+// Which encoder made a folder of embeddings: its file encoder.json.
+struct EncoderRecord {
+  std::string encoder, fingerprint;
+};
+void WriteEncoderRecord(const SpeakerEncoder& encoder, const EmbeddingSet& set,
+                        const std::filesystem::path& folder);
+// Nothing when the folder does not say (embeddings of other programs).
+std::optional<EncoderRecord> ReadEncoderRecord(const std::filesystem::path& folder);
+// Throws Error when both folders say and they differ: such embeddings cannot be compared.
+void RequireSameEncoder(const std::filesystem::path& a, const std::filesystem::path& b);
+
+}  // namespace sotto
