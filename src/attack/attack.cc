@@ -418,31 +418,6 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
 
 }  // namespace
 
-EmbeddingSet JoinEmbeddings(const std::vector<EmbeddingSet>& sets, const std::string& what) {
-  EmbeddingSet joined;
-  Eigen::Index n = 0;
-  for (const EmbeddingSet& set : sets) n += set.vectors.cols();
-  joined.vectors.resize(sets.front().Dimension(), n);
-  Eigen::Index at = 0;
-  for (const EmbeddingSet& set : sets) {
-    if (set.Dimension() != joined.vectors.rows()) {
-      throw Error(fmt::format("{}: embeddings of {} and of {} dimensions", what,
-                              joined.vectors.rows(), set.Dimension()));
-    }
-    joined.ids.insert(joined.ids.end(), set.ids.begin(), set.ids.end());
-    joined.speakers.insert(joined.speakers.end(), set.speakers.begin(), set.speakers.end());
-    for (const auto& [speaker, gender] : set.genders) {
-      if (joined.genders.emplace(speaker, gender).first->second != gender) {
-        throw Error(fmt::format("{}: speaker '{}' has two genders", what, speaker));
-      }
-    }
-    joined.vectors.middleCols(at, set.vectors.cols()) = set.vectors;
-    at += set.vectors.cols();
-  }
-  ValidateEmbeddings(joined, what);
-  return joined;
-}
-
 void AttackOptions::Validate() const {
   const bool corpora = !original.empty() || !released.empty();
   if (corpora == (GivesEmbeddings() || !embeddings_released.empty())) {

@@ -54,8 +54,4 @@ struct AttackOptions {
 
 LadderResult Attack(const AttackOptions& options);
 
-// Several sets of one encoder as one. Throws Error when they share an utterance, differ in size or
-// disagree about a gender.
-EmbeddingSet JoinEmbeddings(const std::vector<EmbeddingSet>& sets, const std::string& what);
-
 }  // namespace sotto

@@ -10,7 +10,9 @@
 #include "assess/pav.h"
 #include "attack/attributes.h"
 #include "attack/backends.h"
+#include "attack/procrustes.h"
 #include "base/error.h"
+#include "speaker/embedding_map.h"
 
 namespace sotto {
 namespace {
@@ -60,8 +62,9 @@ class Ladder {
     SemiInformed();
     Informed();
     WaveformInversion();
-    EmbeddingInversion();
+    InvertEmbeddings();
     Gender();
+    Map();
     FindWorst();
     result_.curve = material_.curve;
     return std::move(result_);
@@ -111,7 +114,7 @@ class Ladder {
     result_.rows.push_back(std::move(row));
   }
 
-  // Rows for every l and kind of impostors; `rename` is the back-end's name in the table.
+  // Rows for every l and kind of impostors; `suffix` goes to the back-end's name.
   void Score(std::vector<LadderRow>& rows, const std::string& attacker, const Backend& backend,
              const Scorer& scorer, const std::string& suffix = {}) {
     for (const int l : plan_.L()) {
@@ -187,8 +190,6 @@ class Ladder {
     if (row.attacker != "unprotected" && eer < lowest_eer_) {
       lowest_eer_ = eer;
       result_.worst_trials = std::move(trials);
-      worst_attacker_ = row.attacker + '\n' + row.backend + '\n' + row.impostors +
-                        fmt::format("\n{}", row.l);
     }
   }
 
@@ -357,8 +358,11 @@ class Ladder {
     }
   }
 
-  void EmbeddingInversion();
+  void InvertEmbeddings();
   void Gender();
+  void Map();
+  EmbeddingSet PlannedSet(const EmbeddingSet& set,
+                          const std::vector<PlannedUtterance>& utterances) const;
   void AttackGenderWith(const std::string& attacker, const EmbeddingSet& train);
 
   void FindWorst() {
@@ -381,30 +385,102 @@ class Ladder {
   LadderResult result_;
   std::vector<std::unique_ptr<Backend>> owned_;
   Backends plain_, quick_, retrained_;
-  std::string quick_reason_, worst_attacker_;
+  std::string quick_reason_;
   MatrixXf original_enrol_, released_trial_, own_enrol_;
   double lowest_eer_ = 2.0;
 };
 
-void Ladder::EmbeddingInversion() {
-  NotRun("embedding-inversion", "not yet");
+// The attacker's pairs: the enrolment (and the background speech) before and after their own
+// protection. Trials are never among them.
+void Ladder::InvertEmbeddings() {
+  const char* name = "embedding-inversion";
+  const EncoderMaterial& base = material_.base;
+  if (!base.own_enrolment) {
+    NotRun(name, Why(material_.absent, "lazy-informed",
+                     "no enrolment protected by the attacker was given"));
+    return;
+  }
+  EmbeddingSet before = PlannedSet(*base.original, plan_.Enrolment());
+  EmbeddingSet after = PlannedSet(*base.own_enrolment, plan_.Enrolment());
+  if (base.background && base.own_background) {
+    before = JoinEmbeddings({before, *base.background}, "pairs, original");
+    after = JoinEmbeddings({after, *base.own_background}, "pairs, protected");
+  }
+  const EmbeddingInversion inversion(before, after);
+  const MatrixXf enrol = inversion.FromOriginal(original_enrol_);
+  const MatrixXf trial = inversion.FromProtected(released_trial_);
+  const std::size_t first = result_.rows.size();
+  Score(result_.rows, name, *plain_.front(), Against(enrol, trial));
+  const InversionSuccess success =
+      MeasureInversion(inversion, PlannedSet(*base.original, plan_.Trials()),
+                       PlannedSet(base.released, plan_.Trials()));
+  for (std::size_t i = first; i < result_.rows.size(); ++i) {
+    LadderRow& row = result_.rows[i];
+    row.reason = fmt::format("{} pairs", before.size());
+    if (!row.ran) continue;
+    const auto add = [&](const char* figure_name, double value, double chance) {
+      Figure figure;
+      figure.name = figure_name;
+      figure.value = value;
+      figure.unit = "probability";
+      figure.direction = Direction::kLowerIsMorePrivate;
+      figure.attacker = name;
+      figure.counts = {{"recordings", success.utterances}};
+      figure.remark = fmt::format("chance {:.4f}", chance);
+      row.figures.push_back(std::move(figure));
+    };
+    // Whether the nearest original of an inverted trial is the same recording, or the same person.
+    add("inversion.top1_utterance", success.top1_utterance, success.chance_utterance);
+    add("inversion.top1_speaker", success.top1_speaker, success.chance_speaker);
+  }
+}
+
+EmbeddingSet Ladder::PlannedSet(const EmbeddingSet& set,
+                                const std::vector<PlannedUtterance>& utterances) const {
+  EmbeddingSet part;
+  part.vectors = VectorsOf(set, utterances, "embeddings");
+  for (const PlannedUtterance& utterance : utterances) {
+    part.ids.push_back(utterance.id);
+    part.speakers.push_back(utterance.speaker);
+    part.genders[utterance.speaker] = plan_.GenderOf(utterance.speaker);
+  }
+  return part;
+}
+
+// Trials before and after, those of as many speakers as the limit allows (spread evenly).
+void Ladder::Map() {
+  const std::size_t n = plan_.Trials().size();
+  const std::size_t kept = std::min(n, options_.map_points / 2);
+  std::vector<PlannedUtterance> shown;
+  for (std::size_t i = 0; i < n && kept > 0; ++i) {
+    if ((i + 1) * kept / n > i * kept / n) shown.push_back(plan_.Trials()[i]);
+  }
+  if (shown.size() < 4) return;
+  const MatrixXf before = VectorsOf(*material_.base.original, shown, "originals");
+  const MatrixXf after = VectorsOf(material_.base.released, shown, "release");
+  MatrixXf both(before.rows(), before.cols() + after.cols());
+  both << before, after;
+  MapOptions options;
+  options.jobs = options_.verify.jobs;
+  const Eigen::MatrixXd places = MapEmbeddings(both, options);
+  for (const bool released : {false, true}) {
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const auto k = static_cast<Eigen::Index>(i + (released ? shown.size() : 0));
+      result_.map.push_back({shown[i].id, shown[i].speaker, plan_.GenderOf(shown[i].speaker),
+                             released, places(0, k), places(1, k)});
+    }
+  }
 }
 
 void Ladder::AttackGenderWith(const std::string& attacker, const EmbeddingSet& train) {
   GenderTest data;
+  if (options_.unlabelled == Unlabelled::kError) RequireGenders(train, "background speech");
   std::vector<std::size_t> labelled;
   for (std::size_t i = 0; i < train.size(); ++i) {
     if (train.genders.contains(train.speakers[i])) labelled.push_back(i);
   }
-  data.train = options_.unlabelled == Unlabelled::kExclude ? train.Select(labelled) : train;
-  const auto index = material_.base.released.Index();
-  std::vector<std::size_t> places;
-  for (const PlannedUtterance& trial : plan_.Trials()) places.push_back(index.at(trial.id));
-  data.test = material_.base.released.Select(places);
-  data.test.genders.clear();
-  for (const std::string& speaker : plan_.Speakers()) {
-    data.test.genders[speaker] = plan_.GenderOf(speaker);
-  }
+  data.train = train.Select(labelled);
+  data.test = PlannedSet(material_.base.released, plan_.Trials());
   data.intervals = {options_.verify.resamples, options_.verify.interval_level,
                     options_.verify.seed, options_.verify.jobs};
   for (const auto classifier : {AttributeClassifier::kNearest, AttributeClassifier::kNet}) {
@@ -426,14 +502,7 @@ void Ladder::AttackGenderWith(const std::string& attacker, const EmbeddingSet& t
 // tested (attack/attributes.h).
 void Ladder::Gender() {
   const auto enrolment = [&](const EmbeddingSet& set) {
-    EmbeddingSet train;
-    train.vectors = VectorsOf(set, plan_.Enrolment(), "enrolment");
-    for (const PlannedUtterance& utterance : plan_.Enrolment()) {
-      train.ids.push_back(utterance.id);
-      train.speakers.push_back(utterance.speaker);
-      train.genders[utterance.speaker] = plan_.GenderOf(utterance.speaker);
-    }
-    return train;
+    return PlannedSet(set, plan_.Enrolment());
   };
   const EncoderMaterial& base = material_.base;
   AttackGenderWith("gender-original",

@@ -90,4 +90,8 @@ class TrialPlan {
 Eigen::MatrixXf VectorsOf(const EmbeddingSet& set, const std::vector<PlannedUtterance>& utterances,
                           const std::string& what);
 
+// Several sets of one encoder as one. Throws Error when they share an utterance, differ in size or
+// disagree about a gender.
+EmbeddingSet JoinEmbeddings(const std::vector<EmbeddingSet>& sets, const std::string& what);
+
 }  // namespace sotto

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddStream(app);
   sotto::cli::AddCompare(app);
   sotto::cli::AddAssess(app);
+  sotto::cli::AddAttack(app);
   sotto::cli::AddEmbed(app);
   sotto::cli::AddScore(app);
   sotto::cli::AddVerify(app);
