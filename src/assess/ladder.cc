@@ -22,9 +22,8 @@ std::vector<std::size_t> LowestRows(const std::vector<LadderRow>& rows,
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const LadderRow& row = rows[i];
     if (!row.links_speakers) continue;
-    const auto same = std::find_if(lowest.begin(), lowest.end(), [&](std::size_t k) {
-      return rows[k].attacker == row.attacker;
-    });
+    const auto same = std::find_if(lowest.begin(), lowest.end(),
+                                   [&](std::size_t k) { return rows[k].attacker == row.attacker; });
     const bool counts = row.ran && row.impostors == impostors;
     if (same == lowest.end()) {
       lowest.push_back(i);

@@ -19,7 +19,7 @@ struct LadderRow {
   std::string impostors;  // "all" or "same_gender"; of an attribute attacker "none"
   int l = 0;              // enrolment utterances averaged; 0: all there are
   bool ran = false;
-  std::string reason;  // why it did not run, or what one must know about a row that did
+  std::string reason;          // why it did not run, or what one must know about a row that did
   bool links_speakers = true;  // false for attribute attackers, whose EER is another thing
   std::vector<Figure> figures;
   std::string bootstrap;
@@ -47,9 +47,9 @@ struct MapPoint {
 struct LadderResult {
   std::vector<LadderRow> unprotected;  // original against original: what the attacker can do at all
   std::vector<LadderRow> rows;
-  std::size_t worst = kNone;         // row with the lowest EER of those that ran and link speakers
-  std::vector<ZooSpeaker> exposed;   // by the worst row, most exposed first
-  Trials worst_trials;               // of that row, for plots
+  std::size_t worst = kNone;        // row with the lowest EER of those that ran and link speakers
+  std::vector<ZooSpeaker> exposed;  // by the worst row, most exposed first
+  Trials worst_trials;              // of that row, for plots
   std::vector<AttackerCurvePoint> curve;  // of the retrained encoder; empty without
   std::vector<MapPoint> map;
   std::vector<std::string> notes;

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/tsv.h"
 #include "speaker/embed_corpus.h"
+#include "speaker/encoder.h"
 
 namespace sotto {
 namespace {
@@ -68,8 +69,8 @@ void MatchReleased(UtteranceList& released, const UtteranceList& original,
     for (Utterance& utterance : released.utterances) {
       const auto found = map.find(utterance.id);
       if (found == map.end()) {
-        throw Error(fmt::format("{}: released utterance '{}' is not in it",
-                                options.id_map.string(), utterance.id));
+        throw Error(fmt::format("{}: released utterance '{}' is not in it", options.id_map.string(),
+                                utterance.id));
       }
       utterance.id = found->second;
     }
@@ -116,15 +117,18 @@ std::vector<std::size_t> ChooseBackground(const UtteranceList& list, int speaker
   }
   std::erase_if(by_speaker, [](const auto& speaker) { return speaker.second.size() < 2; });
   const std::size_t n = by_speaker.size();
-  const std::size_t kept = speakers == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(speakers));
+  const std::size_t kept =
+      speakers == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(speakers));
   std::vector<std::size_t> chosen;
   std::size_t s = 0;
   for (const auto& [speaker, places] : by_speaker) {
     const bool taken = (s + 1) * kept / n > s * kept / n;
     ++s;
     if (!taken) continue;
-    const std::size_t some = utterances == 0 ? places.size()
-                                             : std::min<std::size_t>(places.size(), static_cast<std::size_t>(utterances));
+    const std::size_t some =
+        utterances == 0
+            ? places.size()
+            : std::min<std::size_t>(places.size(), static_cast<std::size_t>(utterances));
     chosen.insert(chosen.end(), places.begin(), places.begin() + static_cast<std::ptrdiff_t>(some));
   }
   return chosen;
@@ -134,6 +138,11 @@ Corpus ScanGood(const fs::path& path) {
   CorpusScan scan = ScanCorpus(path);
   RefuseBadCorpus(scan.problems, path);
   return std::move(scan.corpus);
+}
+
+std::string Metadata(const SpeakerEncoder& encoder, const char* key) {
+  const auto found = encoder.Metadata().find(key);
+  return found == encoder.Metadata().end() ? "" : found->second;
 }
 
 // Makes all material from sound.
@@ -148,7 +157,8 @@ class Gatherer {
     record_.voice.pool = o_.pool;
     if (!o_.attacker_encoder.empty()) {
       attacker_ = OpenEncoder(o_.attacker_encoder.string());
-      RequireAttackerOf(*attacker_, record_, *encoder_, o_.attacker_encoder.string());
+      RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_, encoder_->Fingerprint(),
+                        o_.attacker_encoder.string());
     }
     MatchReleased(released_, original_, o_, record_.new_ids);
     if (!o_.background.empty()) CheckBackground();
@@ -195,8 +205,8 @@ class Gatherer {
       notes_.push_back(fmt::format("{} speakers without a gender were left out", plan.Excluded()));
     }
     notes_.push_back("release: " + record_.Describe());
-    notes_.push_back(fmt::format("encoder: {} {}", encoder_->Name(),
-                                 encoder_->Fingerprint().substr(0, 8)));
+    notes_.push_back(
+        fmt::format("encoder: {} {}", encoder_->Name(), encoder_->Fingerprint().substr(0, 8)));
     const std::vector<std::string> enrol_ids = Ids(plan.Enrolment());
     enrol_ = FindUtterances(original_, enrol_ids, "originals");
     trial_ = FindUtterances(released_, Ids(plan.Trials()), "release");
@@ -207,15 +217,16 @@ class Gatherer {
       }
     } else {
       const Corpus corpus = ScanGood(o_.original);
-      voices_ = ModelFor(record_.voice, OnlyUtterances(corpus, {enrol_ids.begin(), enrol_ids.end()}),
-                         o_.jobs);
+      voices_ = ModelFor(record_.voice,
+                         OnlyUtterances(corpus, {enrol_ids.begin(), enrol_ids.end()}), o_.jobs);
       own_ = std::make_unique<Protector>(record_.voice, record_.strategy,
                                          Key::FromExperimentSeed(o_.attacker_seed),
                                          "attacker, enrolment", voices_);
       MakeBackgroundProtector();
     }
     const Voiceprinter base(*encoder_, {o_.cache, o_.jobs});
-    material_.base.original = base.Embed(original_, {"originals", All(original_.utterances.size()), {}, {}});
+    material_.base.original =
+        base.Embed(original_, {"originals", All(original_.utterances.size()), {}, {}});
     material_.base.released =
         base.Embed(released_, {"release", All(released_.utterances.size()), {}, {}});
     if (chosen_.empty()) {
@@ -228,9 +239,11 @@ class Gatherer {
     if (attacker_) {
       const Voiceprinter retrained(*attacker_, {o_.cache, o_.jobs});
       material_.retrained.emplace();
-      material_.retrained->released = retrained.Embed(released_, {"release, retrained", trial_, {}, {}});
+      material_.retrained->released =
+          retrained.Embed(released_, {"release, retrained", trial_, {}, {}});
       EmbedProtected(retrained, plan, *material_.retrained, /*background=*/true);
-      material_.curve = ReadTrainingCurve(*attacker_);
+      material_.curve = ParseTrainingCurve(Metadata(*attacker_, "sotto.training"),
+                                           o_.attacker_encoder.string());
       material_.remarks["semi-informed"] =
           fmt::format("encoder {}", attacker_->Fingerprint().substr(0, 8));
     } else if (!material_.absent.contains("semi-informed")) {
@@ -256,8 +269,8 @@ class Gatherer {
         ModelFor(record_.voice, OnlyUtterances(ScanGood(o_.background), ids), o_.jobs));
   }
 
-  void EmbedProtected(const Voiceprinter& printer, const TrialPlan& plan,
-                      EncoderMaterial& material, bool background) {
+  void EmbedProtected(const Voiceprinter& printer, const TrialPlan& plan, EncoderMaterial& material,
+                      bool background) {
     if (!own_) return;
     material.own_enrolment = printer.Embed(
         original_, {"enrolment, attacker's draws", enrol_, own_->Change(), own_->Text()});
@@ -296,8 +309,8 @@ class Gatherer {
     material.informed.emplace();
     if (record_.strategy != Strategy::kRandom) {
       material.informed->columns = VectorsOf(
-          printer.Embed(original_, {"enrolment, the release's draws", enrol_, same.Change(),
-                                    same.Text()}),
+          printer.Embed(original_,
+                        {"enrolment, the release's draws", enrol_, same.Change(), same.Text()}),
           plan.Enrolment(), "enrolment");
       return;
     }
@@ -320,9 +333,9 @@ class Gatherer {
     for (std::size_t t = 0; t < plan.Trials().size(); ++t) {
       const PlannedUtterance& trial = plan.Trials()[t];
       if (taken[trial.speaker]++ >= most_trials && most_trials > 0) continue;
-      const EmbeddingSet made = printer.Embed(
-          original_, {fmt::format("enrolment, draw of '{}'", trial.id), enrol,
-                      same.ChangeAs(trial.id), same.Text() + "\tas " + trial.id});
+      const EmbeddingSet made =
+          printer.Embed(original_, {fmt::format("enrolment, draw of '{}'", trial.id), enrol,
+                                    same.ChangeAs(trial.id), same.Text() + "\tas " + trial.id});
       Eigen::MatrixXf all = Eigen::MatrixXf::Constant(made.Dimension(), n, std::nanf(""));
       for (std::size_t k = 0; k < columns.size(); ++k) {
         all.col(static_cast<Eigen::Index>(columns[k])) =

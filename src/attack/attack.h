@@ -25,7 +25,7 @@ struct AttackOptions {
   std::string context;
   // … and what its record does not hold.
   std::filesystem::path pool;
-  std::filesystem::path id_map;  // of --map-out, where ids were replaced
+  std::filesystem::path id_map;     // of --map-out, where ids were replaced
   std::uint64_t attacker_seed = 1;  // the attacker's own draws: an experiment, so they repeat
 
   // Or folders of embeddings; those of one kind are joined.

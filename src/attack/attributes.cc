@@ -129,8 +129,7 @@ LadderRow AttackGender(const std::string& attacker, AttributeClassifier classifi
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
     if (n[0] == 0.0 || n[1] == 0.0) return {none, none, none};
-    return {(right[0] + right[1]) / (n[0] + n[1]),
-            0.5 * (right[0] / n[0] + right[1] / n[1]),
+    return {(right[0] + right[1]) / (n[0] + n[1]), 0.5 * (right[0] / n[0] + right[1] / n[1]),
             EerInterpolated(MakeLevels(tar, non))};
   };
   const std::vector<double> values = measure(std::vector<double>(by_speaker.size(), 1.0));
@@ -140,8 +139,7 @@ LadderRow AttackGender(const std::string& attacker, AttributeClassifier classifi
     figure.name = names[i];
     figure.value = values[i];
     figure.unit = "probability";
-    figure.direction =
-        i == 2 ? Direction::kHigherIsMorePrivate : Direction::kLowerIsMorePrivate;
+    figure.direction = i == 2 ? Direction::kHigherIsMorePrivate : Direction::kLowerIsMorePrivate;
     figure.attacker = attacker;
     figure.counts = {{"n_test", scores.size()},
                      {"n_train", data.train.size()},
@@ -152,11 +150,11 @@ LadderRow AttackGender(const std::string& attacker, AttributeClassifier classifi
     SeededRng rng = ResampleRng(data.intervals.seed, r);
     return measure(DrawUnits(rng, by_speaker.size()));
   });
-  row.bootstrap = data.intervals.resamples > 0
-                      ? fmt::format("speaker-level ({} speakers), {} resamples, seed {}",
-                                    by_speaker.size(), data.intervals.resamples,
-                                    data.intervals.seed)
-                      : "none";
+  row.bootstrap =
+      data.intervals.resamples > 0
+          ? fmt::format("speaker-level ({} speakers), {} resamples, seed {}", by_speaker.size(),
+                        data.intervals.resamples, data.intervals.seed)
+          : "none";
   row.ran = true;
   return row;
 }

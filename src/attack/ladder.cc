@@ -167,8 +167,8 @@ class Ladder {
     Trials trials = Compare(models, scores, row.impostors == "same_gender");
     VerifyOptions verify = options_.verify;
     if (trials.size() > 0) {
-      const auto most = static_cast<int>(std::max<std::size_t>(kMinResamples,
-                                                               kDrawnScores / trials.size()));
+      const auto most =
+          static_cast<int>(std::max<std::size_t>(kMinResamples, kDrawnScores / trials.size()));
       verify.resamples = std::min(verify.resamples, most);
     }
     try {
@@ -295,8 +295,8 @@ class Ladder {
       return;
     }
     const auto scorer = [&](const Backend& b, const std::vector<PlannedModel>& models) {
-      MatrixXf scores = MatrixXf::Constant(static_cast<Eigen::Index>(models.size()), trial.cols(),
-                                           std::nanf(""));
+      MatrixXf scores =
+          MatrixXf::Constant(static_cast<Eigen::Index>(models.size()), trial.cols(), std::nanf(""));
       for (const auto& [place, enrol] : informed.by_trial) {
         const auto t = static_cast<Eigen::Index>(place);
         scores.col(t) = ScoreOneTrial(b, models, enrol, trial.col(t));
@@ -481,8 +481,8 @@ void Ladder::AttackGenderWith(const std::string& attacker, const EmbeddingSet& t
   }
   data.train = train.Select(labelled);
   data.test = PlannedSet(material_.base.released, plan_.Trials());
-  data.intervals = {options_.verify.resamples, options_.verify.interval_level,
-                    options_.verify.seed, options_.verify.jobs};
+  data.intervals = {options_.verify.resamples, options_.verify.interval_level, options_.verify.seed,
+                    options_.verify.jobs};
   for (const auto classifier : {AttributeClassifier::kNearest, AttributeClassifier::kNet}) {
     LadderRow row;
     try {
@@ -515,8 +515,8 @@ void Ladder::Gender() {
     LadderRow row = NewRow("gender-protected", "none", false, 0);
     row.impostors = "none";
     row.links_speakers = false;
-    row.reason = Why(material_.absent, "gender-protected",
-                     "no speech protected by the attacker was given");
+    row.reason =
+        Why(material_.absent, "gender-protected", "no speech protected by the attacker was given");
     result_.rows.push_back(std::move(row));
   }
 }

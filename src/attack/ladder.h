@@ -53,14 +53,14 @@ struct AttackMaterial {
 };
 
 struct LadderOptions {
-  VerifyOptions verify;   // resamples are lowered for long lists: at most 10^8 scores are drawn
-  bool quick = false;     // semi-informed-quick runs
+  VerifyOptions verify;  // resamples are lowered for long lists: at most 10^8 scores are drawn
+  bool quick = false;    // semi-informed-quick runs
   Unlabelled unlabelled = Unlabelled::kError;  // background speakers, for the gender attackers
   std::size_t map_points = 600;                // at most; 0: no map
 };
 
-// Rows that lack their material have ran = false and a reason. Throws Error when an utterance of the
-// plan has no embedding.
+// Rows that lack their material have ran = false and a reason. Throws Error when an utterance of
+// the plan has no embedding.
 LadderResult RunLadder(const TrialPlan& plan, const AttackMaterial& material,
                        const LadderOptions& options);
 

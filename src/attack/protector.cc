@@ -65,11 +65,9 @@ std::vector<Undoing> UndoMcAdams(const VoiceOptions& voice, int points) {
   if (voice.alpha.IsFixed()) points = 1;
   for (int i = 0; i < points; ++i) {
     // Midpoints of equal parts of the range.
-    const double alpha =
-        voice.alpha.lo + (voice.alpha.hi - voice.alpha.lo) * (i + 0.5) / points;
+    const double alpha = voice.alpha.lo + (voice.alpha.hi - voice.alpha.lo) * (i + 0.5) / points;
     McAdamsOptions options;
-    options.alpha =
-        std::clamp(1.0 / alpha, McAdamsOptions::kMinAlpha, McAdamsOptions::kMaxAlpha);
+    options.alpha = std::clamp(1.0 / alpha, McAdamsOptions::kMinAlpha, McAdamsOptions::kMaxAlpha);
     grid.push_back({fmt::format("alpha {:.3g}", alpha),
                     [options](std::vector<float> x, int rate_hz, const Utterance&) {
                       return RunThrough(*MakeMcAdams(rate_hz, options), x);
@@ -89,10 +87,9 @@ std::vector<Undoing> UndoVoiceMask(const VoiceOptions& voice, int points) {
         const auto forward = [alpha, beta](double omega) {
           return VoiceMaskWarp(omega, alpha, beta);
         };
-        grid.push_back(
-            {fmt::format("alpha {:.3g}, beta {:.3g}", alpha, beta),
-             WarpBy([forward](double omega) { return InverseWarp(forward, omega); },
-                    voice.f0_method)});
+        grid.push_back({fmt::format("alpha {:.3g}, beta {:.3g}", alpha, beta),
+                        WarpBy([forward](double omega) { return InverseWarp(forward, omega); },
+                               voice.f0_method)});
       }
     }
   }
@@ -106,9 +103,9 @@ std::vector<Undoing> UndoVtln(const VoiceOptions& voice, int points) {
     const double a = kLow + (kHigh - kLow) * i / (points - 1);
     // (ω/π)^{1−a} is undone by the power 1/(1−a) = 1 − a'.
     const double inverse = 1.0 - 1.0 / (1.0 - a);
-    grid.push_back({fmt::format("a {:.3g}", a),
-                    WarpBy([inverse](double omega) { return PowerWarp(omega, inverse); },
-                           voice.f0_method)});
+    grid.push_back(
+        {fmt::format("a {:.3g}", a),
+         WarpBy([inverse](double omega) { return PowerWarp(omega, inverse); }, voice.f0_method)});
   }
   return grid;
 }

@@ -20,8 +20,8 @@ constexpr const char* kParameters[] = {"method", "alpha", "pitch", "target_gende
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
   if (found == record.end() || !found->is_string()) {
-    throw Error(fmt::format("{}: no text '{}': is it the record of a sotto anonymise run?", where,
-                            name));
+    throw Error(
+        fmt::format("{}: no text '{}': is it the record of a sotto anonymise run?", where, name));
   }
   return found->get<std::string>();
 }
@@ -45,8 +45,7 @@ std::map<std::string, std::string> Parameters(const json& record) {
 }  // namespace
 
 bool ReleaseRecord::HasDraws() const {
-  return voice.method != "mcadams" || !voice.alpha.IsFixed() ||
-         voice.Pitch() != PitchMode::kKeep;
+  return voice.method != "mcadams" || !voice.alpha.IsFixed() || voice.Pitch() != PitchMode::kKeep;
 }
 
 std::string ReleaseRecord::Describe() const {
@@ -102,23 +101,22 @@ ReleaseRecord ReadReleaseRecord(const fs::path& released) {
   const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
   const fs::path path = folder / "sotto-run.json";
   if (!fs::exists(path)) {
-    throw Error(fmt::format(
-        "'{}' has no sotto-run.json: attackers must know how it was protected", folder.string()));
+    throw Error(fmt::format("'{}' has no sotto-run.json: attackers must know how it was protected",
+                            folder.string()));
   }
   return ParseReleaseRecord(ReadTextFile(path), path.string());
 }
 
-void RequireAttackerOf(const SpeakerEncoder& attacker, const ReleaseRecord& release,
-                       const SpeakerEncoder& base, const std::string& where) {
-  const auto found = attacker.Metadata().find("sotto.attacker");
-  if (found == attacker.Metadata().end()) {
+void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
+                       const std::string& base_fingerprint, const std::string& where) {
+  if (text.empty()) {
     throw Error(fmt::format(
         "{}: the metadata has no 'sotto.attacker': it does not say which protection it was "
         "trained against",
         where));
   }
   const std::string inside = where + ": sotto.attacker";
-  const json header = ParseObject(found->second, inside);
+  const json header = ParseObject(text, inside);
   const auto run = header.find("run");
   if (run == header.end() || !run->is_object()) {
     throw Error(fmt::format("{}: no object 'run'", inside));
@@ -135,18 +133,18 @@ void RequireAttackerOf(const SpeakerEncoder& attacker, const ReleaseRecord& rele
   }
   const std::string from = Text(header, "base", inside);
   constexpr std::size_t kMinDigits = 8;
-  const bool is_prefix = from.size() >= kMinDigits && base.Fingerprint().starts_with(from);
+  const bool is_prefix = from.size() >= kMinDigits && base_fingerprint.starts_with(from);
   if (from != "scratch" && !is_prefix) {
-    throw Error(fmt::format(
-        "{}: fine-tuned from the encoder '{}', this attack uses '{}' (or 'scratch')", where, from,
-        base.Fingerprint()));
+    throw Error(
+        fmt::format("{}: fine-tuned from the encoder '{}', this attack uses '{}' (or 'scratch')",
+                    where, from, base_fingerprint));
   }
 }
 
-std::vector<AttackerCurvePoint> ReadTrainingCurve(const SpeakerEncoder& attacker) {
-  const auto found = attacker.Metadata().find("sotto.training");
-  if (found == attacker.Metadata().end()) return {};
-  const json training = ParseObject(found->second, "sotto.training");
+std::vector<AttackerCurvePoint> ParseTrainingCurve(std::string_view text,
+                                                   const std::string& where) {
+  if (text.empty()) return {};
+  const json training = ParseObject(text, where + ": sotto.training");
   const auto points = training.find("curve");
   if (points == training.end() || !points->is_array()) return {};
   std::vector<AttackerCurvePoint> curve;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "assess/ladder.h"
-#include "speaker/encoder.h"
 #include "voice/method.h"
 #include "voice/targets.h"
 
@@ -35,14 +34,15 @@ ReleaseRecord ParseReleaseRecord(std::string_view json, const std::string& where
 // Of the corpus at `released`: sotto-run.json in the folder, or beside a manifest file.
 ReleaseRecord ReadReleaseRecord(const std::filesystem::path& released);
 
-// Throws Error unless the encoder's metadata "sotto.attacker" {"base": fingerprint of the encoder
-// it was fine-tuned from (the first 8 digits or more) or "scratch", "run": a sotto-run.json} names
-// the release's method and parameters, and `base`. The strategy may be another: one retrained
-// encoder serves all.
-void RequireAttackerOf(const SpeakerEncoder& attacker, const ReleaseRecord& release,
-                       const SpeakerEncoder& base, const std::string& where);
+// Throws Error unless `header`, the metadata "sotto.attacker" of a retrained encoder, {"base":
+// fingerprint of the encoder it was fine-tuned from (the first 8 digits or more) or "scratch",
+// "run": a sotto-run.json}, names the release's method and parameters, and this base. The strategy
+// may be another: one retrained encoder serves all. An empty header is an Error too.
+void RequireAttackerOf(std::string_view header, const ReleaseRecord& release,
+                       const std::string& base_fingerprint, const std::string& where);
 
 // From the metadata "sotto.training" {"curve": [{"step", "loss", "held_out_eer"}]}; empty without.
-std::vector<AttackerCurvePoint> ReadTrainingCurve(const SpeakerEncoder& attacker);
+std::vector<AttackerCurvePoint> ParseTrainingCurve(std::string_view training,
+                                                   const std::string& where);
 
 }  // namespace sotto

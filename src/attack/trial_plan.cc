@@ -84,9 +84,9 @@ void TrialPlan::Build(const EmbeddingSet& set) {
     }
   }
   if (!single.empty()) {
-    throw Error(fmt::format(
-        "{} with a single utterance: enrolment and trial need at least one each",
-        CountAndFirst(single, "speaker")));
+    throw Error(
+        fmt::format("{} with a single utterance: enrolment and trial need at least one each",
+                    CountAndFirst(single, "speaker")));
   }
 }
 
@@ -158,7 +158,9 @@ std::vector<PlannedModel> TrialPlan::Models(int l) const {
   std::vector<PlannedModel> models;
   std::vector<std::string> short_of;
   for (const auto& [speaker, members] : places) {
-    const std::size_t size = by_utterance_ ? 1 : l == 0 ? members.size() : static_cast<std::size_t>(l);
+    const std::size_t size = by_utterance_ ? 1
+                             : l == 0      ? members.size()
+                                           : static_cast<std::size_t>(l);
     if (members.size() < size) short_of.push_back(speaker);
     for (std::size_t at = 0; at + size <= members.size(); at += size) {
       const auto first = members.begin() + static_cast<std::ptrdiff_t>(at);

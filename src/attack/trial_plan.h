@@ -46,9 +46,10 @@ class TrialPlan {
  public:
   // `set` names utterances, speakers and genders. Built lists: the utterances of each speaker in
   // order of id are enrolment and trial by turns. Given lists: trials are the utterances they name;
-  // where they name a speaker for enrolment, it is with the speaker's utterances that no line tries.
-  // Throws Error with counts for speakers with a single utterance (built lists), without enrolment
-  // (given lists), ids the set lacks, and speakers without a gender (kExclude leaves them out).
+  // where they name a speaker for enrolment, it is with the speaker's utterances that no line
+  // tries. Throws Error with counts for speakers with a single utterance (built lists), without
+  // enrolment (given lists), ids the set lacks, and speakers without a gender (kExclude leaves them
+  // out).
   TrialPlan(const EmbeddingSet& set, const PlanOptions& options);
 
   const std::vector<PlannedUtterance>& Enrolment() const { return enrolment_; }

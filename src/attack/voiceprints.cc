@@ -80,9 +80,9 @@ fs::path Voiceprinter::CacheFile(const UtteranceList& list, const VoiceprintJob&
     std::error_code code;
     const auto size = fs::file_size(path, code);
     const auto time = fs::last_write_time(path, code).time_since_epoch().count();
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", utterance.id, utterance.speaker,
-                        fs::absolute(path).string(), size, time, utterance.begin_s,
-                        utterance.end_s);
+    text +=
+        fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", utterance.id, utterance.speaker,
+                    fs::absolute(path).string(), size, time, utterance.begin_s, utterance.end_s);
   }
   return options_.cache / (ContentDigest(text).substr(0, 40) + ".ark");
 }
@@ -94,8 +94,8 @@ EmbeddingSet Voiceprinter::Embed(const UtteranceList& list, const VoiceprintJob&
   if (!file.empty() && fs::exists(file)) {
     EmbeddingSet kept = ParseArk(ReadTextFile(file), file.string());
     if (kept.vectors.cols() != n) {
-      throw Error(fmt::format("{}: {} embeddings, {} were expected; delete the file",
-                              file.string(), kept.vectors.cols(), n));
+      throw Error(fmt::format("{}: {} embeddings, {} were expected; delete the file", file.string(),
+                              kept.vectors.cols(), n));
     }
     set.vectors = std::move(kept.vectors);
     ++from_cache_;
@@ -153,8 +153,7 @@ EmbeddingSet Voiceprinter::Embed(const UtteranceList& list, const VoiceprintJob&
   return set;
 }
 
-std::vector<std::size_t> FindUtterances(const UtteranceList& list,
-                                        std::span<const std::string> ids,
+std::vector<std::size_t> FindUtterances(const UtteranceList& list, std::span<const std::string> ids,
                                         const std::string& what) {
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < list.utterances.size(); ++i) index[list.utterances[i].id] = i;

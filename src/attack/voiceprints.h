@@ -25,9 +25,9 @@ struct VoiceprintOptions {
 };
 
 struct VoiceprintJob {
-  std::string label;               // for the progress line
+  std::string label;                // for the progress line
   std::vector<std::size_t> wanted;  // of list.utterances
-  SoundChange change;              // empty: as they are
+  SoundChange change;               // empty: as they are
   // All that decides what `change` does (method, parameters, keyed draws): part of the cache's key.
   std::string change_text;
 };
@@ -36,8 +36,8 @@ class Voiceprinter {
  public:
   Voiceprinter(const SpeakerEncoder& encoder, VoiceprintOptions options);
 
-  // In the order of job.wanted. Sound files are known to the cache by path, size and time of change.
-  // Throws Error that counts the utterances that could not be embedded and names the first.
+  // In the order of job.wanted. Sound files are known to the cache by path, size and time of
+  // change. Throws Error that counts the utterances that could not be embedded and names the first.
   EmbeddingSet Embed(const UtteranceList& list, const VoiceprintJob& job) const;
 
   const SpeakerEncoder& Encoder() const { return encoder_; }
@@ -55,7 +55,7 @@ class Voiceprinter {
 
 // Utterances of `list` with these ids, in their order. Throws Error that names `what` and counts
 // those that are missing.
-std::vector<std::size_t> FindUtterances(const UtteranceList& list,
-                                        std::span<const std::string> ids, const std::string& what);
+std::vector<std::size_t> FindUtterances(const UtteranceList& list, std::span<const std::string> ids,
+                                        const std::string& what);
 
 }  // namespace sotto

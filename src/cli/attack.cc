@@ -43,9 +43,8 @@ ordered_json JsonRow(const LadderRow& row) {
                                  JsonNumber(figure.interval->high)};
     }
   }
-  for (const auto& [name, count] : row.figures.empty()
-                                       ? decltype(Figure::counts){}
-                                       : row.figures.front().counts) {
+  for (const auto& [name, count] :
+       row.figures.empty() ? decltype(Figure::counts){} : row.figures.front().counts) {
     json["counts"][name] = count;
   }
   json["bootstrap"] = row.bootstrap;
@@ -142,10 +141,10 @@ void Run(Flags& flags) {
   const LadderResult result = Attack(o);
   if (!flags.report.empty()) {
     const std::string source =
-        o.GivesEmbeddings() ? fmt::format("embeddings {} and {}",
-                                          o.embeddings_original.front().string(),
-                                          o.embeddings_released.front().string())
-                            : fmt::format("{} and {}", o.original.string(), o.released.string());
+        o.GivesEmbeddings()
+            ? fmt::format("embeddings {} and {}", o.embeddings_original.front().string(),
+                          o.embeddings_released.front().string())
+            : fmt::format("{} and {}", o.original.string(), o.released.string());
     WriteReport(flags.report, AttackPage(result, source));
   }
   if (flags.json) {
@@ -233,7 +232,8 @@ void AddAttack(CLI::App& app) {
                    "Keeps embeddings between runs, mode 0700: they are personal data, delete the "
                    "folder when done; 'none' keeps nothing")
       ->type_name("DIR");
-  verb->add_option("--bootstrap", o.ladder.verify.resamples, "Resamples for the intervals; 0: none");
+  verb->add_option("--bootstrap", o.ladder.verify.resamples,
+                   "Resamples for the intervals; 0: none");
   verb->add_option("--level", o.ladder.verify.interval_level, "Of the intervals");
   verb->add_option("--jobs", o.jobs, "Recordings at a time; the figures do not depend on it")
       ->check(CLI::PositiveNumber);

@@ -61,8 +61,8 @@ Mlp Mlp::Train(const Eigen::Ref<const MatrixXf>& x, const std::vector<std::uint8
   }
   const auto positives = std::count(labels.begin(), labels.end(), std::uint8_t{1});
   if (positives == 0 || positives == n) {
-    throw Error(fmt::format("net: {} of {} examples are of one class: both are needed", positives,
-                            n));
+    throw Error(
+        fmt::format("net: {} of {} examples are of one class: both are needed", positives, n));
   }
   const float weight[2] = {0.5F * static_cast<float>(n) / static_cast<float>(n - positives),
                            0.5F * static_cast<float>(n) / static_cast<float>(positives)};

@@ -1,5 +1,5 @@
-// A small net for attributes (gender): standardise, Linear, ReLU, Linear, one logit. Trained here by
-// Adam (Kingma & Ba 2015) on the logistic loss, so that attackers need no libtorch.
+// A small net for attributes (gender): standardise, Linear, ReLU, Linear, one logit. Trained here
+// by Adam (Kingma & Ba 2015) on the logistic loss, so that attackers need no libtorch.
 #pragma once
 
 #include <Eigen/Core>

@@ -109,8 +109,13 @@ std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
 Plot MapPlot(const std::string& id, const std::string& title, const std::string& caption,
              const std::vector<MapPoint>& map, const std::vector<bool>& shown,
              const std::vector<std::string>& names) {
-  Plot plot{id, title, caption, {"", Scale::kLinear, {}, {}, {}, false},
-            {"", Scale::kLinear, {}, {}, {}, false}, {}, {}};
+  Plot plot{id,
+            title,
+            caption,
+            {"", Scale::kLinear, {}, {}, {}, false},
+            {"", Scale::kLinear, {}, {}, {}, false},
+            {},
+            {}};
   std::map<std::string, PlotSeries> series;
   for (std::size_t i = 0; i < map.size(); ++i) {
     if (!shown[i]) continue;
@@ -188,9 +193,8 @@ PageTable AllRowsTable(const LadderResult& result) {
     table.rows.push_back({row.attacker, row.backend, row.impostors, L(row.l),
                           PercentWithInterval(row.Find("eer")), Percent(row.Find("eer_rocch")),
                           Number(row, "cllr_min"), Number(row, "d_sys"),
-                          Number(row, "zebra.d_ece_bits"),
-                          Number(row, "zebra.worst_case_log10", 2), Percent(row.Find("top_k.1")),
-                          Number(row, "rank.mean", 1),
+                          Number(row, "zebra.d_ece_bits"), Number(row, "zebra.worst_case_log10", 2),
+                          Percent(row.Find("top_k.1")), Number(row, "rank.mean", 1),
                           row.ran ? "run" : "not run: " + row.reason});
   };
   for (const LadderRow& row : result.unprotected) add(row);
