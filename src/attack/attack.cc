@@ -242,8 +242,8 @@ class Gatherer {
       material_.retrained->released =
           retrained.Embed(released_, {"release, retrained", trial_, {}, {}});
       EmbedProtected(retrained, plan, *material_.retrained, /*background=*/true);
-      material_.curve = ParseTrainingCurve(Metadata(*attacker_, "sotto.training"),
-                                           o_.attacker_encoder.string());
+      material_.curve =
+          ParseTrainingCurve(Metadata(*attacker_, "sotto.training"), o_.attacker_encoder.string());
       material_.remarks["semi-informed"] =
           fmt::format("encoder {}", attacker_->Fingerprint().substr(0, 8));
     } else if (!material_.absent.contains("semi-informed")) {

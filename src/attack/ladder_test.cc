@@ -1,8 +1,8 @@
 #include "attack/ladder.h"
 
-#include <Eigen/QR>
 #include <gtest/gtest.h>
 
+#include <Eigen/QR>
 #include <limits>
 
 #include "base/error.h"

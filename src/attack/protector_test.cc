@@ -128,7 +128,7 @@ TEST(Voiceprinter, EmbedsOnceAndKeepsItToItself) {
   const EmbeddingSet changed = printer.Embed(list, {"test", {0, 1}, half, "half"});
   EXPECT_EQ(encoder.calls_, 4);
   EXPECT_NEAR(changed.vectors(0, 0), 0.25F * first.vectors(0, 0), 1e-3F * first.vectors(0, 0));
-  struct stat status{};
+  struct stat status {};
   ASSERT_EQ(::stat((folder / "cache").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
   // Another sound under the same name is noticed.

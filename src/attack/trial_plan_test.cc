@@ -82,7 +82,8 @@ TEST(TrialPlan, CountsWhatIsMissing) {
 
 TEST(TrialPlan, TakesListsOfSpeakersAndOfUtterances) {
   PlanOptions options;
-  options.listed = ParseTrialList("ann ann-3 target\nann bea-3 nontarget\nbea ann-3 nontarget\n", "");
+  options.listed =
+      ParseTrialList("ann ann-3 target\nann bea-3 nontarget\nbea ann-3 nontarget\n", "");
   const TrialPlan by_speaker(People(4), options);
   EXPECT_EQ(by_speaker.Trials().size(), 2U);
   EXPECT_EQ(by_speaker.Enrolment().size(), 6U);  // three of ann's and of bea's are not tried

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddVerify(app);
   sotto::cli::AddTrain(app);
   sotto::cli::AddTrainIvector(app);
+  sotto::cli::AddTrainCalibration(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -54,7 +54,8 @@ void AddFit(CLI::App& app);
 void AddScore(CLI::App& app);
 void AddStream(CLI::App& app);
 void AddTrain(CLI::App& app);
-void AddTrainIvector(CLI::App& app);  // after AddTrain
+void AddTrainCalibration(CLI::App& app);  // after AddTrain
+void AddTrainIvector(CLI::App& app);      // after AddTrain
 void AddVerify(CLI::App& app);
 
 }  // namespace sotto::cli

@@ -26,16 +26,21 @@ LadderRow Row(const std::string& attacker, const std::string& impostors, int l, 
 
 LadderResult SomeResult() {
   LadderResult result;
-  result.rows = {Row("ignorant", "all", 1, 0.45),      Row("ignorant", "same_gender", 1, 0.48),
-                 Row("ignorant", "all", 3, 0.41),      Row("ignorant", "same_gender", 3, 0.46),
-                 Row("informed", "all", 0, -1.0),      Row("lazy-informed", "all", 1, 0.2),
+  result.rows = {Row("ignorant", "all", 1, 0.45),
+                 Row("ignorant", "same_gender", 1, 0.48),
+                 Row("ignorant", "all", 3, 0.41),
+                 Row("ignorant", "same_gender", 3, 0.46),
+                 Row("informed", "all", 0, -1.0),
+                 Row("lazy-informed", "all", 1, 0.2),
                  Row("lazy-informed", "same_gender", 1, 0.25)};
   result.worst = 5;
   result.worst_trials.scores = {2.0, 1.0, 0.5, 0.0, -1.0};
   result.worst_trials.is_target = {1, 1, 0, 1, 0};
   result.curve = {{100, 5.0, 0.4}, {200, 3.0, 0.3}};
-  result.map = {{"u1", "ann", 'F', false, 0.0, 0.0}, {"u1", "ann", 'F', true, 1.0, 1.0},
-                {"u2", "bob", 'M', false, 0.5, 0.0}, {"u2", "bob", 'M', true, 1.0, 0.5}};
+  result.map = {{"u1", "ann", 'F', false, 0.0, 0.0},
+                {"u1", "ann", 'F', true, 1.0, 1.0},
+                {"u2", "bob", 'M', false, 0.5, 0.0},
+                {"u2", "bob", 'M', true, 1.0, 0.5}};
   result.notes = {"a <note>"};
   return result;
 }
@@ -53,8 +58,8 @@ TEST(AttackPage, TheWorstAttackerComesFirstAndThoseNotRunLast) {
 
 TEST(AttackPage, ShowsCurveAndMapAndEscapes) {
   const std::string html = RenderAssessPage(AttackPage(SomeResult(), "<o> and <p>"));
-  for (const char* id : {"eer-by-l", "training-eer", "map-original", "map-protected",
-                         "map-gender"}) {
+  for (const char* id :
+       {"eer-by-l", "training-eer", "map-original", "map-protected", "map-gender"}) {
     EXPECT_NE(html.find(std::string("id=\"") + id + "\""), std::string::npos) << id;
   }
   EXPECT_EQ(html.find("<the key>"), std::string::npos);

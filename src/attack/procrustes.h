@@ -1,0 +1,61 @@
+// Embedding inversion: an attacker who has some utterances before and after protection learns the
+// rotation between the two embedding spaces and undoes it for everybody else's (Champion et al.
+// 2021, "On the invertibility of a voice privacy system using embedding alignment"). The rotation
+// is the orthogonal Procrustes solution (Schönemann 1966).
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <vector>
+
+#include "speaker/embeddings.h"
+
+namespace sotto {
+
+// The orthogonal R that minimises ‖R·from − to‖ (columns are pairs): U·Vᵀ of the SVD of to·fromᵀ.
+Eigen::MatrixXd OrthogonalProcrustes(const Eigen::Ref<const Eigen::MatrixXd>& from,
+                                     const Eigen::Ref<const Eigen::MatrixXd>& to);
+
+struct InversionOptions {
+  // Principal components kept on each side before the rotation; 0: all. What carries little
+  // variance is mostly noise, and a rotation of many dimensions needs many pairs.
+  int components = 70;
+};
+
+// Protected embeddings back into the space of the originals.
+class EmbeddingInversion {
+ public:
+  // Pairs are utterances with the same id; an utterance that one side lacks is an Error with
+  // counts.
+  EmbeddingInversion(const EmbeddingSet& original, const EmbeddingSet& protected_set,
+                     const InversionOptions& options = {});
+
+  // Where protected and original embeddings meet: centred, reduced, turned, length 1.
+  Eigen::MatrixXf FromProtected(const Eigen::Ref<const Eigen::MatrixXf>& x) const;
+  Eigen::MatrixXf FromOriginal(const Eigen::Ref<const Eigen::MatrixXf>& x) const;
+
+ private:
+  struct Side {
+    Eigen::VectorXd mean;
+    Eigen::MatrixXd basis;  // D × components
+    Eigen::MatrixXd Reduce(const Eigen::Ref<const Eigen::MatrixXf>& x) const;
+  };
+  static Side MakeSide(const Eigen::MatrixXf& x, Eigen::Index components);
+  Side original_, protected_;
+  Eigen::MatrixXd rotation_;
+};
+
+// How often the nearest original of an inverted utterance is the right one.
+struct InversionSuccess {
+  std::size_t utterances = 0;
+  double top1_utterance = 0.0;  // the very same utterance, among all of `original`
+  double top1_speaker = 0.0;    // another utterance of the same speaker (the same one is left out)
+  double chance_utterance = 0.0, chance_speaker = 0.0;
+  Eigen::MatrixXf scores;  // cosines, protected × original
+};
+// Both sets hold the same ids (Error with counts otherwise), speakers and none of the training
+// pairs (that is for the caller to see to).
+InversionSuccess MeasureInversion(const EmbeddingInversion& inversion, const EmbeddingSet& original,
+                                  const EmbeddingSet& protected_set);
+
+}  // namespace sotto

@@ -1,0 +1,71 @@
+// sotto train calibration CORPUS --encoder FILE -o FILE
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "attack/calibrate_cosine.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "cli/verbs.h"
+#include "nn/safetensors.h"
+#include "speaker/embed_corpus.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  std::string corpus, encoder, out;
+  std::string stored = "float32";
+  int jobs = DefaultJobs();
+  bool json = false;
+};
+
+void Run(const Flags& flags) {
+  const auto encoder = OpenEncoder(flags.encoder);
+  const EmbeddedCorpus embedded =
+      EmbedCorpus(*encoder, ListUtterances({flags.corpus}), {flags.jobs, {}, {}});
+  const LlrCalibration calibration = CalibrateCosine(embedded.set);
+  TensorFile file = ReadTensorFile(flags.encoder);
+  WriteCalibration(calibration, file);
+  WriteTensorFile(flags.out, file,
+                  flags.stored == "float16" ? StoredAs::kFloat16 : StoredAs::kFloat32);
+  if (flags.json) {
+    const nlohmann::ordered_json json = {{"file", flags.out},
+                                         {"utterances", embedded.set.size()},
+                                         {"speakers", embedded.set.BySpeaker().size()},
+                                         {"scale", calibration.scale},
+                                         {"offset", calibration.offset}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("LLR = {:.4f} x cosine {:+.4f}, from {} utterances of {} speakers: {}\n",
+             calibration.scale, calibration.offset, embedded.set.size(),
+             embedded.set.BySpeaker().size(), flags.out);
+}
+
+}  // namespace
+
+void AddTrainCalibration(CLI::App& app) {
+  CLI::App* verb = AddVerb(
+      *app.get_subcommand("train"), "calibration",
+      "Turns an encoder's cosines into likelihood ratios: fits scale and offset on speakers the "
+      "encoder\nwas not trained on and writes them into a copy of its file (used by sotto verify).",
+      "  sotto train calibration held-out/ --encoder ivector.safetensors -o "
+      "calibrated.safetensors\n"
+      "  sotto train calibration held-out/ --encoder net.safetensors -o out.safetensors --stored "
+      "float16");
+  auto flags = std::make_shared<Flags>();
+  verb->add_option("CORPUS", flags->corpus, "Speech of other speakers")->required();
+  verb->add_option("--encoder", flags->encoder, "The encoder")->required()->type_name("FILE");
+  verb->add_option("-o,--out", flags->out, "The copy with the calibration")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option("--stored", flags->stored, "How the copy stores its weights")
+      ->check(CLI::IsMember({"float32", "float16"}));
+  verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
+  verb->add_flag("--json", flags->json, "Print scale and offset as JSON");
+  verb->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli
