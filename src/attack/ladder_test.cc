@@ -146,7 +146,7 @@ TEST(Ladder, QuickLearnsTheBackEndFromProtectedSpeech) {
   AttackMaterial material = RotationMaterial();
   const TrialPlan plan(*material.base.original, {});
   EmbeddingSet background = Voices();
-  for (std::string& id : background.ids) id = "b" + id;
+  for (std::string& id : background.ids) id.insert(0, 1, 'b');
   material.base.background = background;
   material.base.own_background = Rotated(background);
   LadderOptions options = FewResamples();

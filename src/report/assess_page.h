@@ -61,12 +61,12 @@ struct PageTable {
 struct AssessPage {
   std::string title;
   std::string subtitle;  // which files
-  std::vector<PageTable> lead;  // tables that come first
-  std::string figures_title = "Figures";
   std::vector<Figure> figures;
   std::vector<std::string> notes;
   std::vector<Plot> plots;
   std::vector<PageTable> tables;
+  std::vector<PageTable> lead;  // tables that come before the figures
+  std::string figures_title = "Figures";
 };
 
 std::string RenderAssessPage(const AssessPage& page);
