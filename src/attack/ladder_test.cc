@@ -1,5 +1,6 @@
 #include "attack/ladder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
@@ -27,7 +28,7 @@ const LadderRow& First(const LadderResult& result, const std::string& attacker) 
   for (const LadderRow& row : result.rows) {
     if (row.attacker == attacker) return row;
   }
-  throw Error("no row " + attacker);
+  throw Error(fmt::format("no row {}", attacker));
 }
 
 // --- a protection whose strength is known: one rotation for everybody ---
@@ -46,7 +47,7 @@ EmbeddingSet Voices() {
   const Eigen::MatrixXf means = Gaussian(1, kDimension, kSpeakers);
   set.vectors = 0.4F * Gaussian(2, kDimension, kSpeakers * kUtterances);
   for (int s = 0; s < kSpeakers; ++s) {
-    const std::string name = "s" + std::to_string(10 + s);
+    const std::string name = fmt::format("s{}", 10 + s);
     set.genders[name] = s % 2 == 0 ? 'F' : 'M';
     for (int u = 0; u < kUtterances; ++u) {
       set.vectors.col(s * kUtterances + u) += means.col(s);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
+#include "base/digest.h"
 #include "dsp/vocoder.h"
 #include "voice/mcadams.h"
 #include "voice/source_voices.h"
@@ -142,10 +142,18 @@ Protector::Protector(const VoiceOptions& voice, Strategy strategy, const Key& ke
                      const std::string& context, const ModelledVoices& voices) {
   std::unique_ptr<VoiceMethod> method =
       MakeVoiceMethod(voice, Draws(voice, strategy, key, context));
-  if (method->NeedsFit()) method->Fit(SourceVoices(voices));
+  std::string fitted;
+  if (method->NeedsFit()) {
+    for (const VoiceModel& model : voices.voices) {
+      fitted += fmt::format("{} {} {} ", model.name, model.log_f0_mean, model.log_f0_deviation);
+      fitted.append(reinterpret_cast<const char*>(model.centroids.data()),
+                    model.centroids.size() * sizeof(float));
+    }
+    method->Fit(SourceVoices(voices));
+  }
   method_ = std::move(method);
-  text_ = fmt::format("{}\t{}\t{}", voice.Text(), Name(strategy),
-                      key.Name({"sotto attack cache 1", context}, 32));
+  text_ = fmt::format("{}\t{}\t{}\t{}", voice.Text(), Name(strategy),
+                      key.Name({"sotto attack cache 1", context}, 32), ContentDigest(fitted));
 }
 
 SoundChange Protector::Change() const {
