@@ -48,7 +48,7 @@ bool Has(const Outcome& outcome, const std::string& text) {
 
 TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
   for (const char* verb : {"anonymise", "anonymize", "check", "stream", "compare", "build", "fit",
-                           "build vtln", "fit vtln", "utility"}) {
+                           "build vtln", "fit vtln", "utility", "attack"}) {
     const Outcome help = Sotto(std::string(verb) + " --help");
     EXPECT_EQ(help.code, 0);
     const std::size_t examples = help.output.find("e.g.:");

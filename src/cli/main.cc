@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddAssess(app);
   sotto::cli::AddDp(app);
   sotto::cli::AddProtectEmbedding(app);
+  sotto::cli::AddAttack(app);
   sotto::cli::AddEmbed(app);
   sotto::cli::AddScore(app);
   sotto::cli::AddVerify(app);

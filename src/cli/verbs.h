@@ -45,6 +45,7 @@ struct MethodFlags {
 // One function per verb, each in its own file.
 void AddAnonymise(CLI::App& app);
 void AddAssess(CLI::App& app);
+void AddAttack(CLI::App& app);
 void AddBuild(CLI::App& app);
 void AddCheck(CLI::App& app);
 void AddCompare(CLI::App& app);

@@ -106,16 +106,16 @@ std::string FigureRow(const Figure& figure) {
       DirectionText(figure.direction), EscapeHtml(counts));
 }
 
-std::string FigureTable(const std::vector<Figure>& figures) {
+std::string FigureTable(const std::string& title, const std::vector<Figure>& figures) {
   double level = 0.95;
   for (const Figure& figure : figures) {
     if (figure.interval) level = figure.interval->level;
   }
   std::string html = fmt::format(
-      "<h2>Figures</h2>\n<table class=\"figures\"><thead><tr><th>figure</th><th "
+      "<h2>{}</h2>\n<table class=\"figures\"><thead><tr><th>figure</th><th "
       "class=\"number\">value</th><th class=\"number\">{:g} % interval</th><th>unit</th>"
       "<th>direction</th><th>counts</th></tr></thead><tbody>\n",
-      100.0 * level);
+      EscapeHtml(title), 100.0 * level);
   for (const Figure& figure : figures) html += FigureRow(figure);
   return html + "</tbody></table>\n";
 }
@@ -187,7 +187,8 @@ std::string RenderAssessPage(const AssessPage& page) {
       "<title>{}</title>\n<style>\n{}</style></head><body>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
       EscapeHtml(page.title), kEmbeddedReportCss, EscapeHtml(page.title),
       EscapeHtml(page.subtitle));
-  html += FigureTable(page.figures);
+  for (const PageTable& table : page.lead) html += TableHtml(table);
+  if (!page.figures.empty()) html += FigureTable(page.figures_title, page.figures);
   if (!page.notes.empty()) {
     html += "<ul class=\"notes\">\n";
     for (const std::string& note : page.notes) html += "<li>" + EscapeHtml(note) + "</li>\n";
@@ -200,7 +201,7 @@ std::string RenderAssessPage(const AssessPage& page) {
   }
   for (const PageTable& table : page.tables) html += TableHtml(table);
   html +=
-      "<footer>Made by sotto assess. Plots drawn with d3 5.16, copyright Mike Bostock, "
+      "<footer>Made by sotto. Plots drawn with d3 5.16, copyright Mike Bostock, "
       "BSD-3-Clause.</footer>\n";
   Json data = {{"plots", Json::array()}};
   for (const Plot& plot : page.plots) data["plots"].push_back(PlotJson(plot));

@@ -65,6 +65,8 @@ struct AssessPage {
   std::vector<std::string> notes;
   std::vector<Plot> plots;
   std::vector<PageTable> tables;
+  std::vector<PageTable> lead = {};  // tables that come before the figures
+  std::string figures_title = "Figures";
 };
 
 std::string RenderAssessPage(const AssessPage& page);

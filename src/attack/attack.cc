@@ -1,0 +1,470 @@
+#include "attack/attack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "attack/protector.h"
+#include "attack/release_record.h"
+#include "attack/voiceprints.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/tsv.h"
+#include "speaker/embed_corpus.h"
+#include "speaker/encoder.h"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kQuickTrials = 2, kQuickEnrolment = 3;
+constexpr int kQuickSpeakers = 150, kQuickUtterances = 4;
+
+// The smaller of both, 0 meaning no limit.
+int Limit(int asked, bool quick, int quick_limit) {
+  if (!quick) return asked;
+  return asked == 0 ? quick_limit : std::min(asked, quick_limit);
+}
+
+std::vector<std::string> Ids(const std::vector<PlannedUtterance>& utterances) {
+  std::vector<std::string> ids;
+  for (const PlannedUtterance& utterance : utterances) ids.push_back(utterance.id);
+  return ids;
+}
+
+std::vector<std::size_t> All(std::size_t n) {
+  std::vector<std::size_t> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i] = i;
+  return all;
+}
+
+// "level original new" lines, as --map-out writes them: new utterance id to original.
+std::map<std::string, std::string> ReadIdMap(const fs::path& path) {
+  const std::string text = ReadTextFile(path);
+  const Tsv table = ParseTsv(text, path.string());
+  const std::size_t level = table.Column("level"), original = table.Column("original"),
+                    renamed = table.Column("new");
+  if (level == Tsv::kNone || original == Tsv::kNone || renamed == Tsv::kNone) {
+    throw Error(fmt::format("{}: columns level, original and new are wanted", path.string()));
+  }
+  std::map<std::string, std::string> map;
+  for (const auto& row : table.rows) {
+    if (row[level] == "utterance") map[std::string(row[renamed])] = std::string(row[original]);
+  }
+  return map;
+}
+
+// The released utterances under the ids and speakers of the originals.
+void MatchReleased(UtteranceList& released, const UtteranceList& original,
+                   const AttackOptions& options, bool new_ids) {
+  if (new_ids) {
+    if (options.id_map.empty()) {
+      throw Error("the release has new ids: give the file of --map-out (--id-map)");
+    }
+    const auto map = ReadIdMap(options.id_map);
+    for (Utterance& utterance : released.utterances) {
+      const auto found = map.find(utterance.id);
+      if (found == map.end()) {
+        throw Error(fmt::format("{}: released utterance '{}' is not in it", options.id_map.string(),
+                                utterance.id));
+      }
+      utterance.id = found->second;
+    }
+  }
+  std::map<std::string, std::string> speaker_of;
+  for (const Utterance& utterance : original.utterances) {
+    speaker_of[utterance.id] = utterance.speaker;
+  }
+  std::size_t unknown = 0;
+  std::string first;
+  for (Utterance& utterance : released.utterances) {
+    const auto found = speaker_of.find(utterance.id);
+    if (found == speaker_of.end()) {
+      if (unknown++ == 0) first = utterance.id;
+      continue;
+    }
+    utterance.speaker = found->second;
+  }
+  if (unknown > 0) {
+    throw Error(fmt::format("{} of {} released utterances have no original (the first: '{}')",
+                            unknown, released.utterances.size(), first));
+  }
+  released.genders = original.genders;
+}
+
+// Names and labels alone, for the plan.
+EmbeddingSet Labels(const UtteranceList& list) {
+  EmbeddingSet set;
+  for (const Utterance& utterance : list.utterances) {
+    set.ids.push_back(utterance.id);
+    set.speakers.push_back(utterance.speaker);
+    const auto gender = list.genders.find(utterance.speaker);
+    if (gender != list.genders.end()) set.genders.insert(*gender);
+  }
+  set.vectors.resize(0, static_cast<Eigen::Index>(set.ids.size()));
+  return set;
+}
+
+// The first utterances of speakers spread over the names, those with one utterance left out.
+std::vector<std::size_t> ChooseBackground(const UtteranceList& list, int speakers, int utterances) {
+  std::map<std::string, std::vector<std::size_t>> by_speaker;
+  for (std::size_t i = 0; i < list.utterances.size(); ++i) {
+    by_speaker[list.utterances[i].speaker].push_back(i);
+  }
+  std::erase_if(by_speaker, [](const auto& speaker) { return speaker.second.size() < 2; });
+  const std::size_t n = by_speaker.size();
+  const std::size_t kept =
+      speakers == 0 ? n : std::min<std::size_t>(n, static_cast<std::size_t>(speakers));
+  std::vector<std::size_t> chosen;
+  std::size_t s = 0;
+  for (const auto& [speaker, places] : by_speaker) {
+    const bool taken = (s + 1) * kept / n > s * kept / n;
+    ++s;
+    if (!taken) continue;
+    const std::size_t some =
+        utterances == 0
+            ? places.size()
+            : std::min<std::size_t>(places.size(), static_cast<std::size_t>(utterances));
+    chosen.insert(chosen.end(), places.begin(), places.begin() + static_cast<std::ptrdiff_t>(some));
+  }
+  return chosen;
+}
+
+Corpus ScanGood(const fs::path& path) {
+  CorpusScan scan = ScanCorpus(path);
+  RefuseBadCorpus(scan.problems, path);
+  return std::move(scan.corpus);
+}
+
+std::string Metadata(const SpeakerEncoder& encoder, const char* key) {
+  const auto found = encoder.Metadata().find(key);
+  return found == encoder.Metadata().end() ? "" : found->second;
+}
+
+// Makes all material from sound.
+class Gatherer {
+ public:
+  explicit Gatherer(const AttackOptions& options)
+      : o_(options),
+        record_(ReadReleaseRecord(options.released)),
+        encoder_(OpenEncoder(options.encoder.empty() ? kDefaultEncoder : options.encoder)),
+        original_(ListUtterances({options.original})),
+        released_(ListUtterances({options.released})) {
+    record_.voice.pool = o_.pool;
+    if (!o_.attacker_encoder.empty()) {
+      attacker_ = OpenEncoder(o_.attacker_encoder.string());
+      RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_, encoder_->Fingerprint(),
+                        o_.attacker_encoder.string());
+    }
+    MatchReleased(released_, original_, o_, record_.new_ids);
+    if (!o_.background.empty()) CheckBackground();
+  }
+
+  LadderResult Run() {
+    const TrialPlan plan(Labels(original_), o_.plan);
+    FindUtterances(released_, Ids(plan.Trials()), "release");
+    Gather(plan);
+    LadderResult result = RunLadder(plan, material_, o_.ladder);
+    notes_.insert(notes_.end(), result.notes.begin(), result.notes.end());
+    result.notes = std::move(notes_);
+    return result;
+  }
+
+ private:
+  bool Quick() const { return o_.ladder.quick; }
+
+  void CheckBackground() {
+    background_ = ListUtterances({o_.background});
+    chosen_ = ChooseBackground(background_, Limit(o_.background_speakers, Quick(), kQuickSpeakers),
+                               Limit(o_.background_utterances, Quick(), kQuickUtterances));
+    std::set<std::string> speakers, unlabelled;
+    for (const std::size_t i : chosen_) {
+      const std::string& speaker = background_.utterances[i].speaker;
+      speakers.insert(speaker);
+      if (!background_.genders.contains(speaker)) unlabelled.insert(speaker);
+    }
+    if (!unlabelled.empty() && o_.plan.unlabelled == Unlabelled::kError) {
+      throw Error(fmt::format(
+          "background '{}': {} of {} speakers have no gender, which the gender attackers need "
+          "(--unlabelled exclude leaves them out there)",
+          o_.background.string(), unlabelled.size(), speakers.size()));
+    }
+    notes_.push_back(fmt::format(
+        "background: {} utterances of {} speakers{}", chosen_.size(), speakers.size(),
+        unlabelled.empty() ? ""
+                           : fmt::format("; {} without a gender do not train the gender attackers",
+                                         unlabelled.size())));
+  }
+
+  void Gather(const TrialPlan& plan) {
+    if (plan.Excluded() > 0) {
+      notes_.push_back(fmt::format("{} speakers without a gender were left out", plan.Excluded()));
+    }
+    notes_.push_back("release: " + record_.Describe());
+    notes_.push_back(
+        fmt::format("encoder: {} {}", encoder_->Name(), encoder_->Fingerprint().substr(0, 8)));
+    const std::vector<std::string> enrol_ids = Ids(plan.Enrolment());
+    enrol_ = FindUtterances(original_, enrol_ids, "originals");
+    trial_ = FindUtterances(released_, Ids(plan.Trials()), "release");
+    if (record_.pool_given && o_.pool.empty()) {
+      for (const char* attacker : {"lazy-informed", "semi-informed-quick", "semi-informed",
+                                   "informed", "gender-protected"}) {
+        material_.absent[attacker] = "the release used a pool of its own: give it with --pool";
+      }
+    } else {
+      const Corpus corpus = ScanGood(o_.original);
+      voices_ = ModelFor(record_.voice,
+                         OnlyUtterances(corpus, {enrol_ids.begin(), enrol_ids.end()}), o_.jobs);
+      own_ = std::make_unique<Protector>(record_.voice, record_.strategy,
+                                         Key::FromExperimentSeed(o_.attacker_seed),
+                                         "attacker, enrolment", voices_);
+      MakeBackgroundProtector();
+    }
+    const Voiceprinter base(*encoder_, {o_.cache, o_.jobs});
+    material_.base.original =
+        base.Embed(original_, {"originals", All(original_.utterances.size()), {}, {}});
+    material_.base.released =
+        base.Embed(released_, {"release", All(released_.utterances.size()), {}, {}});
+    if (chosen_.empty()) {
+      material_.absent["semi-informed-quick"] = "it needs the attacker's own speech (--background)";
+    } else {
+      material_.base.background = base.Embed(background_, {"background", chosen_, {}, {}});
+    }
+    EmbedProtected(base, plan, material_.base, Quick());
+    Undo(base);
+    if (attacker_) {
+      const Voiceprinter retrained(*attacker_, {o_.cache, o_.jobs});
+      material_.retrained.emplace();
+      material_.retrained->released =
+          retrained.Embed(released_, {"release, retrained", trial_, {}, {}});
+      EmbedProtected(retrained, plan, *material_.retrained, /*background=*/true);
+      material_.curve =
+          ParseTrainingCurve(Metadata(*attacker_, "sotto.training"), o_.attacker_encoder.string());
+      material_.remarks["semi-informed"] =
+          fmt::format("encoder {}", attacker_->Fingerprint().substr(0, 8));
+    } else if (!material_.absent.contains("semi-informed")) {
+      material_.absent["semi-informed"] =
+          "it needs an encoder retrained on protected speech (sotto train encoder, "
+          "--attacker-encoder)";
+    }
+    if (Quick()) {
+      material_.remarks["semi-informed-quick"] =
+          "quick: mean, LDA and PLDA re-estimated, the encoder is the clean one";
+    }
+  }
+
+  // The attacker's background speech gets a fresh draw for each utterance, whatever the strategy:
+  // per-speaker draws would teach the back-end pseudo-speakers.
+  void MakeBackgroundProtector() {
+    if (chosen_.empty()) return;
+    std::set<std::string> ids;
+    for (const std::size_t i : chosen_) ids.insert(background_.utterances[i].id);
+    background_protector_ = std::make_unique<Protector>(
+        record_.voice, Strategy::kRandom, Key::FromExperimentSeed(o_.attacker_seed),
+        "attacker, background",
+        ModelFor(record_.voice, OnlyUtterances(ScanGood(o_.background), ids), o_.jobs));
+  }
+
+  void EmbedProtected(const Voiceprinter& printer, const TrialPlan& plan, EncoderMaterial& material,
+                      bool background) {
+    if (!own_) return;
+    material.own_enrolment = printer.Embed(
+        original_, {"enrolment, attacker's draws", enrol_, own_->Change(), own_->Text()});
+    if (background && background_protector_) {
+      material.own_background = printer.Embed(
+          background_, {"background, attacker's draws", chosen_, background_protector_->Change(),
+                        background_protector_->Text()});
+    }
+    Inform(printer, plan, material);
+  }
+
+  std::optional<Key> ReleaseKey() const {
+    if (o_.seed) return Key::FromExperimentSeed(*o_.seed);
+    if (!o_.key_file.empty()) return Key::FromFile(o_.key_file);
+    return std::nullopt;
+  }
+
+  void Inform(const Voiceprinter& printer, const TrialPlan& plan, EncoderMaterial& material) {
+    if (!record_.HasDraws()) {
+      material.informed.emplace();
+      material.informed->columns =
+          VectorsOf(*material.own_enrolment, plan.Enrolment(), "enrolment");
+      material_.remarks["informed"] = "every utterance is treated alike: there is no draw to know";
+      return;
+    }
+    const std::optional<Key> key = ReleaseKey();
+    if (!key) {
+      material_.absent["informed"] = "it needs the key of the release (--key)";
+      return;
+    }
+    if (record_.context_given && o_.context.empty()) {
+      material_.absent["informed"] = "the release used a context: give it with --context";
+      return;
+    }
+    const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_);
+    material.informed.emplace();
+    if (record_.strategy != Strategy::kRandom) {
+      material.informed->columns = VectorsOf(
+          printer.Embed(original_,
+                        {"enrolment, the release's draws", enrol_, same.Change(), same.Text()}),
+          plan.Enrolment(), "enrolment");
+      return;
+    }
+    InformByTrial(printer, plan, same, *material.informed);
+  }
+
+  void InformByTrial(const Voiceprinter& printer, const TrialPlan& plan, const Protector& same,
+                     InformedEnrolment& informed) {
+    const int most_trials = Limit(o_.informed_trials, Quick(), kQuickTrials);
+    const int most_enrolment = Limit(o_.informed_enrolment, Quick(), kQuickEnrolment);
+    std::vector<std::size_t> enrol, columns;
+    std::map<std::string, int> taken;
+    for (std::size_t i = 0; i < enrol_.size(); ++i) {
+      if (taken[plan.Enrolment()[i].speaker]++ >= most_enrolment && most_enrolment > 0) continue;
+      enrol.push_back(enrol_[i]);
+      columns.push_back(i);
+    }
+    taken.clear();
+    const auto n = static_cast<Eigen::Index>(enrol_.size());
+    for (std::size_t t = 0; t < plan.Trials().size(); ++t) {
+      const PlannedUtterance& trial = plan.Trials()[t];
+      if (taken[trial.speaker]++ >= most_trials && most_trials > 0) continue;
+      const EmbeddingSet made =
+          printer.Embed(original_, {fmt::format("enrolment, draw of '{}'", trial.id), enrol,
+                                    same.ChangeAs(trial.id), same.Text() + "\tas " + trial.id});
+      Eigen::MatrixXf all = Eigen::MatrixXf::Constant(made.Dimension(), n, std::nanf(""));
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        all.col(static_cast<Eigen::Index>(columns[k])) =
+            made.vectors.col(static_cast<Eigen::Index>(k));
+      }
+      informed.by_trial[t] = std::move(all);
+    }
+    material_.remarks["informed"] =
+        fmt::format("{} of {} trials, {} of {} enrolment utterances re-transformed for each",
+                    informed.by_trial.size(), plan.Trials().size(), enrol.size(), enrol_.size());
+  }
+
+  void Undo(const Voiceprinter& printer) {
+    const std::vector<Undoing> grid = UndoGrid(record_.voice, Quick());
+    for (const Undoing& undoing : grid) {
+      material_.undone.push_back(
+          printer
+              .Embed(released_, {"release undone, " + undoing.name, trial_, undoing.change,
+                                 "undo " + record_.voice.Text() + undoing.name})
+              .vectors);
+    }
+    material_.remarks["waveform-inversion"] =
+        fmt::format("best of {} grid point{}", grid.size(), grid.size() == 1 ? "" : "s");
+  }
+
+  const AttackOptions& o_;
+  ReleaseRecord record_;
+  std::unique_ptr<SpeakerEncoder> encoder_, attacker_;
+  UtteranceList original_, released_, background_;
+  std::vector<std::size_t> chosen_;         // of background_
+  std::vector<std::size_t> enrol_, trial_;  // of original_ and released_, in the plan's order
+  ModelledVoices voices_;                   // of the enrolment speakers
+  std::unique_ptr<Protector> own_, background_protector_;
+  AttackMaterial material_;
+  std::vector<std::string> notes_;
+};
+
+EmbeddingSet ReadJoined(const std::vector<fs::path>& folders, const std::string& what) {
+  std::vector<EmbeddingSet> sets;
+  for (const fs::path& folder : folders) {
+    RequireSameEncoder(folders.front(), folder);
+    sets.push_back(ReadEmbeddings(folder));
+    if (!sets.back().HasSpeakers()) {
+      throw Error(fmt::format("'{}': no speakers (utt2spk)", folder.string()));
+    }
+  }
+  return JoinEmbeddings(sets, what);
+}
+
+LadderResult AttackEmbeddings(const AttackOptions& o) {
+  AttackMaterial material;
+  const auto optional = [](const std::vector<fs::path>& folders,
+                           const char* what) -> std::optional<EmbeddingSet> {
+    if (folders.empty()) return std::nullopt;
+    return ReadJoined(folders, what);
+  };
+  material.base.original = ReadJoined(o.embeddings_original, "original embeddings");
+  material.base.released = ReadJoined(o.embeddings_released, "protected embeddings");
+  RequireSameEncoder(o.embeddings_original.front(), o.embeddings_released.front());
+  material.base.own_enrolment = optional(o.embeddings_enrolment, "the attacker's enrolment");
+  material.base.background = optional(o.embeddings_background, "background");
+  material.base.own_background =
+      optional(o.embeddings_background_protected, "protected background");
+  if (!o.embeddings_retrained_released.empty()) {
+    material.retrained.emplace();
+    material.retrained->released =
+        ReadJoined(o.embeddings_retrained_released, "release by the retrained encoder");
+    material.retrained->own_enrolment =
+        optional(o.embeddings_retrained_enrolment, "enrolment by the retrained encoder");
+    material.retrained->own_background =
+        optional(o.embeddings_retrained_background, "background by the retrained encoder");
+  }
+  material.absent = {{"within-release", "the release holds no utterance of the enrolment"},
+                     {"informed", "given embeddings: it needs sound and the key of the release"},
+                     {"semi-informed-quick",
+                      "it needs protected background embeddings "
+                      "(--embeddings-background-protected)"}};
+  const auto known = material.base.original->Index();
+  std::size_t unknown = 0;
+  for (const std::string& id : material.base.released.ids) unknown += known.contains(id) ? 0 : 1;
+  if (unknown > 0) {
+    throw Error(fmt::format("{} of {} protected embeddings have no original", unknown,
+                            material.base.released.size()));
+  }
+  const TrialPlan plan(*material.base.original, o.plan);
+  LadderResult result = RunLadder(plan, material, o.ladder);
+  if (plan.Excluded() > 0) {
+    result.notes.push_back(
+        fmt::format("{} speakers without a gender were left out", plan.Excluded()));
+  }
+  return result;
+}
+
+}  // namespace
+
+void AttackOptions::Validate() const {
+  const bool corpora = !original.empty() || !released.empty();
+  if (corpora == (GivesEmbeddings() || !embeddings_released.empty())) {
+    throw Error("give either --original and --protected, or embeddings of both");
+  }
+  if (corpora && (original.empty() || released.empty())) {
+    throw Error("--original and --protected belong together");
+  }
+  if (!corpora && (embeddings_original.empty() || embeddings_released.empty())) {
+    throw Error("--embeddings-original and --embeddings-protected belong together");
+  }
+  const bool sound_only = !background.empty() || !attacker_encoder.empty() || !key_file.empty() ||
+                          seed.has_value() || !encoder.empty();
+  if (!corpora && sound_only) {
+    throw Error("--background, --encoder, --attacker-encoder, --key and --seed go with corpora");
+  }
+  if (embeddings_retrained_released.empty() != embeddings_retrained_enrolment.empty()) {
+    throw Error("embeddings by a retrained encoder are needed of release and enrolment");
+  }
+  for (const int n :
+       {informed_trials, informed_enrolment, background_speakers, background_utterances}) {
+    if (n < 0) throw Error("limits are 0 (none) or above");
+  }
+}
+
+LadderResult Attack(const AttackOptions& options) {
+  options.Validate();
+  AttackOptions complete = options;
+  complete.ladder.unlabelled = options.plan.unlabelled;
+  for (const fs::path& list : options.trial_lists) {
+    const auto lines = ParseTrialList(ReadTextFile(list), list.string());
+    complete.plan.listed.insert(complete.plan.listed.end(), lines.begin(), lines.end());
+  }
+  return complete.GivesEmbeddings() ? AttackEmbeddings(complete) : Gatherer(complete).Run();
+}
+
+}  // namespace sotto

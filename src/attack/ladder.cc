@@ -1,0 +1,531 @@
+#include "attack/ladder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "assess/pav.h"
+#include "attack/attributes.h"
+#include "attack/backends.h"
+#include "attack/procrustes.h"
+#include "base/error.h"
+#include "speaker/embedding_map.h"
+
+namespace sotto {
+namespace {
+
+using Eigen::MatrixXf;
+using Backends = std::vector<const Backend*>;
+// Scores of all models against all trials.
+using Scorer = std::function<MatrixXf(const Backend&, const std::vector<PlannedModel>&)>;
+
+constexpr std::size_t kDrawnScores = 100'000'000;
+constexpr int kMinResamples = 100;
+
+std::string Why(const std::map<std::string, std::string>& absent, const std::string& attacker,
+                const char* otherwise) {
+  const auto found = absent.find(attacker);
+  return found != absent.end() ? found->second : otherwise;
+}
+
+class Ladder {
+ public:
+  Ladder(const TrialPlan& plan, const AttackMaterial& material, const LadderOptions& options)
+      : plan_(plan), material_(material), options_(options) {
+    if (!material.base.original) throw Error("the ladder needs embeddings of the originals");
+    original_enrol_ = VectorsOf(*material.base.original, plan.Enrolment(), "originals, enrolment");
+    released_trial_ = VectorsOf(material.base.released, plan.Trials(), "release, trials");
+    plain_ = {&Add(MakeCosine()), &Add(MakeCentredCosine())};
+    if (material.base.background) {
+      try {
+        plain_.push_back(&Add(MakePlda(TrainOnBackground(*material.base.background))));
+      } catch (const Error& error) {
+        result_.notes.push_back(fmt::format("no PLDA on original background: {}", error.what()));
+      }
+    }
+    if (material.base.own_background) TrainQuick();
+    if (material.retrained) TrainRetrained();
+  }
+
+  LadderResult Run() {
+    result_.speakers = plan_.Speakers().size();
+    result_.enrolment = plan_.Enrolment().size();
+    result_.trials = plan_.Trials().size();
+    Unprotected();
+    Ignorant();
+    WithinRelease();
+    LazyInformed();
+    SemiInformedQuick();
+    SemiInformed();
+    Informed();
+    WaveformInversion();
+    InvertEmbeddings();
+    Gender();
+    Map();
+    FindWorst();
+    result_.curve = material_.curve;
+    return std::move(result_);
+  }
+
+ private:
+  const Backend& Add(std::unique_ptr<Backend> backend) {
+    owned_.push_back(std::move(backend));
+    return *owned_.back();
+  }
+
+  void TrainQuick() {
+    try {
+      const PldaBackend trained = TrainOnBackground(*material_.base.own_background);
+      quick_ = {&Add(MakePlda(trained)), &Add(MakeLdaCosine(trained))};
+    } catch (const Error& error) {
+      quick_reason_ = error.what();
+    }
+  }
+
+  void TrainRetrained() {
+    retrained_ = {&Add(MakeCosine()), &Add(MakeCentredCosine())};
+    if (!material_.retrained->own_background) return;
+    try {
+      const PldaBackend trained = TrainOnBackground(*material_.retrained->own_background);
+      retrained_.push_back(&Add(MakePlda(trained)));
+    } catch (const Error& error) {
+      result_.notes.push_back(fmt::format("no PLDA for the retrained encoder: {}", error.what()));
+    }
+  }
+
+  LadderRow NewRow(const std::string& attacker, const std::string& backend, bool same_gender,
+                   int l) const {
+    LadderRow row;
+    row.attacker = attacker;
+    row.backend = backend;
+    row.impostors = same_gender ? "same_gender" : "all";
+    row.l = l;
+    const auto remark = material_.remarks.find(attacker);
+    if (remark != material_.remarks.end()) row.reason = remark->second;
+    return row;
+  }
+
+  void NotRun(const std::string& attacker, const std::string& reason) {
+    LadderRow row = NewRow(attacker, "none", false, 0);
+    row.reason = reason;
+    result_.rows.push_back(std::move(row));
+  }
+
+  // Rows for every l and kind of impostors; `suffix` goes to the back-end's name.
+  void Score(std::vector<LadderRow>& rows, const std::string& attacker, const Backend& backend,
+             const Scorer& scorer, const std::string& suffix = {}) {
+    for (const int l : plan_.L()) {
+      std::vector<PlannedModel> models;
+      MatrixXf scores;
+      std::string reason;
+      try {
+        models = plan_.Models(l);
+        scores = scorer(backend, models);
+      } catch (const Error& error) {
+        reason = error.what();
+      }
+      for (const bool same_gender : {false, true}) {
+        LadderRow row = NewRow(attacker, backend.Name() + suffix, same_gender, l);
+        if (reason.empty()) {
+          Measure(row, models, scores);
+        } else {
+          row.reason = reason;
+        }
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+
+  // Trials and models that the scorer could not make have NaN scores and are left out.
+  Trials Compare(const std::vector<PlannedModel>& models, const MatrixXf& scores,
+                 bool same_gender) const {
+    std::vector<PlannedModel> kept_models;
+    std::vector<Eigen::Index> kept_rows;
+    std::vector<bool> used(static_cast<std::size_t>(scores.cols()));
+    for (Eigen::Index t = 0; t < scores.cols(); ++t) {
+      used[static_cast<std::size_t>(t)] = !scores.col(t).array().isNaN().all();
+    }
+    for (Eigen::Index m = 0; m < scores.rows(); ++m) {
+      if (scores.row(m).array().isNaN().all()) continue;
+      kept_models.push_back(models[static_cast<std::size_t>(m)]);
+      kept_rows.push_back(m);
+    }
+    if (kept_rows.size() == models.size()) {
+      return plan_.Compare(models, scores, same_gender, used);
+    }
+    MatrixXf kept(static_cast<Eigen::Index>(kept_rows.size()), scores.cols());
+    for (std::size_t i = 0; i < kept_rows.size(); ++i) {
+      kept.row(static_cast<Eigen::Index>(i)) = scores.row(kept_rows[i]);
+    }
+    return plan_.Compare(kept_models, kept, same_gender, used);
+  }
+
+  void Measure(LadderRow& row, const std::vector<PlannedModel>& models, const MatrixXf& scores) {
+    Trials trials = Compare(models, scores, row.impostors == "same_gender");
+    VerifyOptions verify = options_.verify;
+    if (trials.size() > 0) {
+      const auto most =
+          static_cast<int>(std::max<std::size_t>(kMinResamples, kDrawnScores / trials.size()));
+      verify.resamples = std::min(verify.resamples, most);
+    }
+    try {
+      const ScoreLevels levels = MakeLevels(trials);
+      VerifyResult verified = Verify(trials, levels, verify);
+      row.figures = std::move(verified.figures);
+      row.bootstrap = verified.bootstrap;
+      for (Figure& figure : row.figures) {
+        figure.attacker = row.attacker;
+        figure.counts.emplace_back("n_tar", verified.n_tar);
+        figure.counts.emplace_back("n_non", verified.n_non);
+      }
+      row.ran = true;
+    } catch (const Error& error) {
+      row.reason = error.what();
+      return;
+    }
+    const double eer = row.Value("eer");
+    if (row.attacker != "unprotected" && eer < lowest_eer_) {
+      lowest_eer_ = eer;
+      result_.worst_trials = std::move(trials);
+    }
+  }
+
+  // One enrolment for all trials.
+  Scorer Against(const MatrixXf& enrol, const MatrixXf& trial) const {
+    return [&enrol, &trial](const Backend& backend, const std::vector<PlannedModel>& models) {
+      return backend.Score(models, enrol, trial, trial);
+    };
+  }
+
+  void Unprotected() {
+    const MatrixXf trial = VectorsOf(*material_.base.original, plan_.Trials(), "originals, trials");
+    for (const Backend* backend : plain_) {
+      Score(result_.unprotected, "unprotected", *backend, Against(original_enrol_, trial));
+    }
+  }
+
+  void Ignorant() {
+    for (const Backend* backend : plain_) {
+      Score(result_.rows, "ignorant", *backend, Against(original_enrol_, released_trial_));
+    }
+  }
+
+  void WithinRelease() {
+    MatrixXf enrol;
+    try {
+      enrol = VectorsOf(material_.base.released, plan_.Enrolment(), "release, enrolment");
+    } catch (const Error& error) {
+      NotRun("within-release", Why(material_.absent, "within-release", error.what()));
+      return;
+    }
+    for (const Backend* backend : plain_) {
+      Score(result_.rows, "within-release", *backend, Against(enrol, released_trial_));
+    }
+  }
+
+  void LazyInformed() {
+    if (!material_.base.own_enrolment) {
+      NotRun("lazy-informed", Why(material_.absent, "lazy-informed",
+                                  "no enrolment protected by the attacker was given"));
+      return;
+    }
+    own_enrol_ = VectorsOf(*material_.base.own_enrolment, plan_.Enrolment(),
+                           "the attacker's protected enrolment");
+    for (const Backend* backend : plain_) {
+      Score(result_.rows, "lazy-informed", *backend, Against(own_enrol_, released_trial_));
+    }
+  }
+
+  void SemiInformedQuick() {
+    if (!options_.quick) return;
+    const char* name = "semi-informed-quick";
+    if (quick_.empty() || own_enrol_.size() == 0) {
+      NotRun(name, !quick_reason_.empty()
+                       ? quick_reason_
+                       : Why(material_.absent, name, "no protected background speech was given"));
+      return;
+    }
+    for (const Backend* backend : quick_) {
+      Score(result_.rows, name, *backend, Against(own_enrol_, released_trial_));
+    }
+  }
+
+  void SemiInformed() {
+    if (!material_.retrained || !material_.retrained->own_enrolment) {
+      NotRun("semi-informed",
+             Why(material_.absent, "semi-informed", "no retrained encoder was given"));
+      return;
+    }
+    const EncoderMaterial& m = *material_.retrained;
+    const MatrixXf enrol = VectorsOf(*m.own_enrolment, plan_.Enrolment(),
+                                     "the attacker's protected enrolment by the retrained encoder");
+    const MatrixXf trial =
+        VectorsOf(m.released, plan_.Trials(), "release by the retrained encoder, trials");
+    for (const Backend* backend : retrained_) {
+      Score(result_.rows, "semi-informed", *backend, Against(enrol, trial));
+    }
+  }
+
+  void Informed() {
+    if (!material_.base.informed) {
+      NotRun("informed", Why(material_.absent, "informed", "it needs the key of the release"));
+      return;
+    }
+    for (const Backend* backend : plain_) {
+      ScoreInformed(*backend, *material_.base.informed, released_trial_, "");
+    }
+    for (const Backend* backend : quick_) {
+      ScoreInformed(*backend, *material_.base.informed, released_trial_, "_protected");
+    }
+    if (!material_.retrained || !material_.retrained->informed) return;
+    const MatrixXf trial = VectorsOf(material_.retrained->released, plan_.Trials(),
+                                     "release by the retrained encoder, trials");
+    for (const Backend* backend : retrained_) {
+      ScoreInformed(*backend, *material_.retrained->informed, trial, "_retrained");
+    }
+  }
+
+  void ScoreInformed(const Backend& backend, const InformedEnrolment& informed,
+                     const MatrixXf& trial, const std::string& suffix) {
+    if (informed.by_trial.empty()) {
+      Score(result_.rows, "informed", backend, Against(informed.columns, trial), suffix);
+      return;
+    }
+    const auto scorer = [&](const Backend& b, const std::vector<PlannedModel>& models) {
+      MatrixXf scores =
+          MatrixXf::Constant(static_cast<Eigen::Index>(models.size()), trial.cols(), std::nanf(""));
+      for (const auto& [place, enrol] : informed.by_trial) {
+        const auto t = static_cast<Eigen::Index>(place);
+        scores.col(t) = ScoreOneTrial(b, models, enrol, trial.col(t));
+      }
+      return scores;
+    };
+    Score(result_.rows, "informed", backend, scorer, suffix);
+  }
+
+  // Enrolment and trial were made with one draw, so that the mean of the enrolment is that of the
+  // trial's domain too. Models with an utterance that was not made get NaN.
+  static Eigen::VectorXf ScoreOneTrial(const Backend& backend,
+                                       const std::vector<PlannedModel>& models,
+                                       const MatrixXf& enrol, const Eigen::VectorXf& trial) {
+    std::vector<Eigen::Index> place(static_cast<std::size_t>(enrol.cols()), -1);
+    MatrixXf made(enrol.rows(), enrol.cols());
+    Eigen::Index n = 0;
+    for (Eigen::Index i = 0; i < enrol.cols(); ++i) {
+      if (std::isnan(enrol(0, i))) continue;
+      place[static_cast<std::size_t>(i)] = n;
+      made.col(n++) = enrol.col(i);
+    }
+    made.conservativeResize(Eigen::NoChange, n);
+    std::vector<PlannedModel> complete;
+    std::vector<Eigen::Index> rows;
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      PlannedModel model = models[m];
+      for (Eigen::Index& member : model.members) member = place[static_cast<std::size_t>(member)];
+      if (std::count(model.members.begin(), model.members.end(), -1) > 0) continue;
+      complete.push_back(std::move(model));
+      rows.push_back(static_cast<Eigen::Index>(m));
+    }
+    Eigen::VectorXf scores =
+        Eigen::VectorXf::Constant(static_cast<Eigen::Index>(models.size()), std::nanf(""));
+    if (complete.empty()) return scores;
+    const MatrixXf found = backend.Score(complete, made, trial, made);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      scores[rows[i]] = found(static_cast<Eigen::Index>(i), 0);
+    }
+    return scores;
+  }
+
+  void WaveformInversion() {
+    if (material_.undone.empty()) {
+      NotRun("waveform-inversion",
+             Why(material_.absent, "waveform-inversion", "it needs the sound of the release"));
+      return;
+    }
+    const auto scorer = [&](const Backend& backend, const std::vector<PlannedModel>& models) {
+      MatrixXf best;
+      for (const MatrixXf& trial : material_.undone) {
+        const MatrixXf scores = backend.Score(models, original_enrol_, trial, trial);
+        best = best.size() == 0 ? scores : MatrixXf(best.cwiseMax(scores));
+      }
+      return best;
+    };
+    for (const Backend* backend : plain_) {
+      Score(result_.rows, "waveform-inversion", *backend, scorer);
+    }
+  }
+
+  void InvertEmbeddings();
+  void Gender();
+  void Map();
+  EmbeddingSet PlannedSet(const EmbeddingSet& set,
+                          const std::vector<PlannedUtterance>& utterances) const;
+  void AttackGenderWith(const std::string& attacker, const EmbeddingSet& train);
+
+  void FindWorst() {
+    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
+      const LadderRow& row = result_.rows[i];
+      if (!row.ran || !row.links_speakers) continue;
+      if (result_.worst == LadderResult::kNone ||
+          row.Value("eer") < result_.rows[result_.worst].Value("eer")) {
+        result_.worst = i;
+      }
+    }
+    if (result_.worst == LadderResult::kNone) return;
+    const ScoreLevels levels = MakeLevels(result_.worst_trials);
+    result_.exposed = MeasureZoo(result_.worst_trials, WithLaplace(FitPav(levels)));
+  }
+
+  const TrialPlan& plan_;
+  const AttackMaterial& material_;
+  const LadderOptions& options_;
+  LadderResult result_;
+  std::vector<std::unique_ptr<Backend>> owned_;
+  Backends plain_, quick_, retrained_;
+  std::string quick_reason_;
+  MatrixXf original_enrol_, released_trial_, own_enrol_;
+  double lowest_eer_ = 2.0;
+};
+
+// The attacker's pairs: the enrolment (and the background speech) before and after their own
+// protection. Trials are never among them.
+void Ladder::InvertEmbeddings() {
+  const char* name = "embedding-inversion";
+  const EncoderMaterial& base = material_.base;
+  if (!base.own_enrolment) {
+    NotRun(name, Why(material_.absent, "lazy-informed",
+                     "no enrolment protected by the attacker was given"));
+    return;
+  }
+  EmbeddingSet before = PlannedSet(*base.original, plan_.Enrolment());
+  EmbeddingSet after = PlannedSet(*base.own_enrolment, plan_.Enrolment());
+  if (base.background && base.own_background) {
+    before = JoinEmbeddings({before, *base.background}, "pairs, original");
+    after = JoinEmbeddings({after, *base.own_background}, "pairs, protected");
+  }
+  const EmbeddingInversion inversion(before, after);
+  const MatrixXf enrol = inversion.FromOriginal(original_enrol_);
+  const MatrixXf trial = inversion.FromProtected(released_trial_);
+  const std::size_t first = result_.rows.size();
+  Score(result_.rows, name, *plain_.front(), Against(enrol, trial));
+  const InversionSuccess success =
+      MeasureInversion(inversion, PlannedSet(*base.original, plan_.Trials()),
+                       PlannedSet(base.released, plan_.Trials()));
+  for (std::size_t i = first; i < result_.rows.size(); ++i) {
+    LadderRow& row = result_.rows[i];
+    row.reason = fmt::format("{} pairs", before.size());
+    if (!row.ran) continue;
+    const auto add = [&](const char* figure_name, double value, double chance) {
+      Figure figure;
+      figure.name = figure_name;
+      figure.value = value;
+      figure.unit = "probability";
+      figure.direction = Direction::kLowerIsMorePrivate;
+      figure.attacker = name;
+      figure.counts = {{"recordings", success.utterances}};
+      figure.remark = fmt::format("chance {:.4f}", chance);
+      row.figures.push_back(std::move(figure));
+    };
+    // Whether the nearest original of an inverted trial is the same recording, or the same person.
+    add("inversion.top1_utterance", success.top1_utterance, success.chance_utterance);
+    add("inversion.top1_speaker", success.top1_speaker, success.chance_speaker);
+  }
+}
+
+EmbeddingSet Ladder::PlannedSet(const EmbeddingSet& set,
+                                const std::vector<PlannedUtterance>& utterances) const {
+  EmbeddingSet part;
+  part.vectors = VectorsOf(set, utterances, "embeddings");
+  for (const PlannedUtterance& utterance : utterances) {
+    part.ids.push_back(utterance.id);
+    part.speakers.push_back(utterance.speaker);
+    part.genders[utterance.speaker] = plan_.GenderOf(utterance.speaker);
+  }
+  return part;
+}
+
+// Trials before and after, those of as many speakers as the limit allows (spread evenly).
+void Ladder::Map() {
+  const std::size_t n = plan_.Trials().size();
+  const std::size_t kept = std::min(n, options_.map_points / 2);
+  std::vector<PlannedUtterance> shown;
+  for (std::size_t i = 0; i < n && kept > 0; ++i) {
+    if ((i + 1) * kept / n > i * kept / n) shown.push_back(plan_.Trials()[i]);
+  }
+  if (shown.size() < 4) return;
+  const MatrixXf before = VectorsOf(*material_.base.original, shown, "originals");
+  const MatrixXf after = VectorsOf(material_.base.released, shown, "release");
+  MatrixXf both(before.rows(), before.cols() + after.cols());
+  both << before, after;
+  MapOptions options;
+  options.jobs = options_.verify.jobs;
+  const Eigen::MatrixXd places = MapEmbeddings(both, options);
+  for (const bool released : {false, true}) {
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const auto k = static_cast<Eigen::Index>(i + (released ? shown.size() : 0));
+      result_.map.push_back({shown[i].id, shown[i].speaker, plan_.GenderOf(shown[i].speaker),
+                             released, places(0, k), places(1, k)});
+    }
+  }
+}
+
+void Ladder::AttackGenderWith(const std::string& attacker, const EmbeddingSet& train) {
+  GenderTest data;
+  if (options_.unlabelled == Unlabelled::kError) RequireGenders(train, "background speech");
+  std::vector<std::size_t> labelled;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    if (train.genders.contains(train.speakers[i])) labelled.push_back(i);
+  }
+  data.train = train.Select(labelled);
+  data.test = PlannedSet(material_.base.released, plan_.Trials());
+  data.intervals = {options_.verify.resamples, options_.verify.interval_level, options_.verify.seed,
+                    options_.verify.jobs};
+  for (const auto classifier : {AttributeClassifier::kNearest, AttributeClassifier::kNet}) {
+    LadderRow row;
+    try {
+      row = AttackGender(attacker, classifier, data);
+    } catch (const Error& error) {
+      row.attacker = attacker;
+      row.backend = Name(classifier);
+      row.impostors = "none";
+      row.links_speakers = false;
+      row.reason = error.what();
+    }
+    result_.rows.push_back(std::move(row));
+  }
+}
+
+// Without background speech the attacker learns from the enrolment, other speakers than those
+// tested (attack/attributes.h).
+void Ladder::Gender() {
+  const auto enrolment = [&](const EmbeddingSet& set) {
+    return PlannedSet(set, plan_.Enrolment());
+  };
+  const EncoderMaterial& base = material_.base;
+  AttackGenderWith("gender-original",
+                   base.background ? *base.background : enrolment(*base.original));
+  if (base.own_background) {
+    AttackGenderWith("gender-protected", *base.own_background);
+  } else if (base.own_enrolment) {
+    AttackGenderWith("gender-protected", enrolment(*base.own_enrolment));
+  } else {
+    LadderRow row = NewRow("gender-protected", "none", false, 0);
+    row.impostors = "none";
+    row.links_speakers = false;
+    row.reason =
+        Why(material_.absent, "gender-protected", "no speech protected by the attacker was given");
+    result_.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+LadderResult RunLadder(const TrialPlan& plan, const AttackMaterial& material,
+                       const LadderOptions& options) {
+  return Ladder(plan, material, options).Run();
+}
+
+}  // namespace sotto

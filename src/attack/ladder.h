@@ -1,0 +1,67 @@
+// The ladder of attackers (DESIGN.md), from those who know nothing to those who know the draws. All
+// that they compare is embeddings, given here; attack/gather.h makes them from corpora.
+//
+//   ignorant            original enrolment against released trials
+//   within-release      released against released: no key, no knowledge of the method
+//   lazy-informed       enrolment protected with the attacker's own draws, against released trials
+//   semi-informed-quick the same, mean, LDA and PLDA re-estimated on protected background speech
+//   semi-informed       the same with a retrained encoder too
+//   informed            enrolment protected with the draws of the release
+//   waveform-inversion  released trials undone by each point of a grid; the best score counts
+//   embedding-inversion released embeddings turned into the original space (Procrustes)
+//   gender-original, gender-protected  attributes (attack/attributes.h)
+#pragma once
+
+#include <Eigen/Core>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assess/ladder.h"
+#include "assess/verify.h"
+#include "attack/trial_plan.h"
+#include "speaker/embeddings.h"
+
+namespace sotto {
+
+// The enrolment under the release's own draws.
+struct InformedEnrolment {
+  // const and perm: one column for each enrolment utterance of the plan.
+  Eigen::MatrixXf columns;
+  // random: the same for each trial tried, under that trial's draw (by its place in the plan); a
+  // column of NaN is an utterance that was not made.
+  std::map<std::size_t, Eigen::MatrixXf> by_trial;
+};
+
+// What one encoder made.
+struct EncoderMaterial {
+  EmbeddingSet released;
+  std::optional<EmbeddingSet> original;
+  std::optional<EmbeddingSet> own_enrolment;               // the attacker's draws
+  std::optional<EmbeddingSet> background, own_background;  // original; protected by the attacker
+  std::optional<InformedEnrolment> informed;
+};
+
+struct AttackMaterial {
+  EncoderMaterial base;                       // with `original`
+  std::optional<EncoderMaterial> retrained;   // by the attacker
+  std::vector<Eigen::MatrixXf> undone;        // trials by base, one matrix for each grid point
+  std::map<std::string, std::string> absent;  // why an attacker's material is not there
+  std::map<std::string, std::string> remarks;
+  std::vector<AttackerCurvePoint> curve;
+};
+
+struct LadderOptions {
+  VerifyOptions verify;  // resamples are lowered for long lists: at most 10^8 scores are drawn
+  bool quick = false;    // semi-informed-quick runs
+  Unlabelled unlabelled = Unlabelled::kError;  // background speakers, for the gender attackers
+  std::size_t map_points = 600;                // at most; 0: no map
+};
+
+// Rows that lack their material have ran = false and a reason. Throws Error when an utterance of
+// the plan has no embedding.
+LadderResult RunLadder(const TrialPlan& plan, const AttackMaterial& material,
+                       const LadderOptions& options);
+
+}  // namespace sotto

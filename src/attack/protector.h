@@ -1,0 +1,59 @@
+// The protection as an attacker runs it: the release's method on other speech, with draws of their
+// own or those of the release, and the same method backwards.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attack/release_record.h"
+#include "attack/voiceprints.h"
+#include "audio/corpus.h"
+#include "base/random.h"
+#include "voice/method.h"
+#include "voice/voice_models.h"
+
+namespace sotto {
+
+// Only these utterances of a corpus; recordings without any go.
+Corpus OnlyUtterances(const Corpus& corpus, const std::set<std::string>& ids);
+
+// The voices of a corpus that a method has to know, modelled once for all attackers. Empty where
+// the method needs none. A speaker who cannot be modelled is an Error once asked for.
+ModelledVoices ModelFor(const VoiceOptions& voice, const Corpus& corpus, int jobs);
+
+class Protector {
+ public:
+  // `voices` are those of the speakers to be protected (ModelFor).
+  Protector(const VoiceOptions& voice, Strategy strategy, const Key& key,
+            const std::string& context, const ModelledVoices& voices);
+
+  // Protects every utterance with its own draw.
+  SoundChange Change() const;
+  // Protects every utterance with the draw that strategy random gives to `utterance`.
+  SoundChange ChangeAs(const std::string& utterance) const;
+  // What a cache must know: method, parameters, strategy and a fingerprint of the draws.
+  const std::string& Text() const { return text_; }
+
+ private:
+  std::shared_ptr<const VoiceMethod> method_;
+  std::string text_;
+};
+
+// One guess at what was done to a recording, and its inverse.
+struct Undoing {
+  std::string name;  // "alpha 0.7"
+  SoundChange change;
+};
+// A grid over the method's parameter. McAdams: angles to the power 1/α (exact up to the limits of
+// the angle). VoiceMask: the inverse of h for several (α, β) of the allowed set. VTLN: the inverse
+// power warp with one factor for all classes. The pitch is left as it was released. `quick` takes
+// fewer points.
+std::vector<Undoing> UndoGrid(const VoiceOptions& voice, bool quick);
+
+// The inverse of a monotone warp of [0, π] by bisection, to 1e-12.
+double InverseWarp(const std::function<double(double)>& warp, double omega);
+
+}  // namespace sotto

@@ -1,0 +1,163 @@
+#include "attack/release_record.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// What changes the protected sound, the strategy and the draws apart.
+constexpr const char* kParameters[] = {"method", "alpha", "pitch", "target_gender", "pool", "f0"};
+
+std::string Text(const json& record, const char* name, const std::string& where) {
+  const auto found = record.find(name);
+  if (found == record.end() || !found->is_string()) {
+    throw Error(
+        fmt::format("{}: no text '{}': is it the record of a sotto anonymise run?", where, name));
+  }
+  return found->get<std::string>();
+}
+
+json ParseObject(std::string_view text, const std::string& where) {
+  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) throw Error(fmt::format("{}: no JSON object", where));
+  return object;
+}
+
+std::map<std::string, std::string> Parameters(const json& record) {
+  std::map<std::string, std::string> parameters;
+  for (const char* name : kParameters) {
+    const auto found = record.find(name);
+    if (found == record.end()) continue;
+    parameters[name] = found->is_string() ? found->get<std::string>() : found->dump();
+  }
+  return parameters;
+}
+
+}  // namespace
+
+bool ReleaseRecord::HasDraws() const {
+  return voice.method != "mcadams" || !voice.alpha.IsFixed() || voice.Pitch() != PitchMode::kKeep;
+}
+
+std::string ReleaseRecord::Describe() const {
+  std::string text;
+  for (const auto& name : kParameters) {
+    const auto found = parameters.find(name);
+    if (found == parameters.end()) continue;
+    text += text.empty() ? found->second : fmt::format(", {} {}", name, found->second);
+  }
+  return fmt::format("{}, strategy {}", text, Name(strategy));
+}
+
+ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where) {
+  const json record = ParseObject(text, where);
+  ReleaseRecord release;
+  try {
+    release.voice.method = Text(record, "method", where);
+    release.strategy = ParseStrategy(Text(record, "strategy", where));
+    if (release.voice.method == "mcadams") {
+      release.voice.alpha = Range::Parse(Text(record, "alpha", where), "alpha");
+    }
+    release.voice.pitch = ParsePitchMode(Text(record, "pitch", where));
+    if (record.contains("target_gender")) {
+      release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
+      release.pool_given = Text(record, "pool", where) != "default";
+    }
+    if (record.contains("f0")) {
+      release.voice.f0_method =
+          Text(record, "f0", where) == "robust" ? F0Method::kRobust : F0Method::kFast;
+    }
+    release.voice.Validate();
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    throw Error(what.starts_with(where) ? what : fmt::format("{}: {}", where, what));
+  }
+  const auto flag = [&](const char* name) {
+    const auto found = record.find(name);
+    return found != record.end() && found->is_boolean() && found->get<bool>();
+  };
+  const auto complete = record.find("complete");
+  if (complete != record.end() && complete->is_boolean() && !complete->get<bool>()) {
+    throw Error(fmt::format("{}: the run is not complete", where));
+  }
+  release.context_given = flag("context_given");
+  release.new_ids = record.contains("ids") && Text(record, "ids", where) == "replaced";
+  release.seeded =
+      record.contains("randomness") && Text(record, "randomness", where).starts_with("seeded");
+  release.parameters = Parameters(record);
+  return release;
+}
+
+ReleaseRecord ReadReleaseRecord(const fs::path& released) {
+  const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
+  const fs::path path = folder / "sotto-run.json";
+  if (!fs::exists(path)) {
+    throw Error(fmt::format("'{}' has no sotto-run.json: attackers must know how it was protected",
+                            folder.string()));
+  }
+  return ParseReleaseRecord(ReadTextFile(path), path.string());
+}
+
+void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
+                       const std::string& base_fingerprint, const std::string& where) {
+  if (text.empty()) {
+    throw Error(fmt::format(
+        "{}: the metadata has no 'sotto.attacker': it does not say which protection it was "
+        "trained against",
+        where));
+  }
+  const std::string inside = where + ": sotto.attacker";
+  const json header = ParseObject(text, inside);
+  const auto run = header.find("run");
+  if (run == header.end() || !run->is_object()) {
+    throw Error(fmt::format("{}: no object 'run'", inside));
+  }
+  const auto trained = Parameters(*run);
+  for (const char* name : kParameters) {
+    const auto a = trained.find(name), b = release.parameters.find(name);
+    const std::string theirs = a == trained.end() ? "nothing" : a->second;
+    const std::string ours = b == release.parameters.end() ? "nothing" : b->second;
+    if (theirs != ours) {
+      throw Error(fmt::format("{}: trained against {} '{}', the release says '{}'", where, name,
+                              theirs, ours));
+    }
+  }
+  const std::string from = Text(header, "base", inside);
+  constexpr std::size_t kMinDigits = 8;
+  const bool is_prefix = from.size() >= kMinDigits && base_fingerprint.starts_with(from);
+  if (from != "scratch" && !is_prefix) {
+    throw Error(
+        fmt::format("{}: fine-tuned from the encoder '{}', this attack uses '{}' (or 'scratch')",
+                    where, from, base_fingerprint));
+  }
+}
+
+std::vector<AttackerCurvePoint> ParseTrainingCurve(std::string_view text,
+                                                   const std::string& where) {
+  if (text.empty()) return {};
+  const json training = ParseObject(text, where + ": sotto.training");
+  const auto points = training.find("curve");
+  if (points == training.end() || !points->is_array()) return {};
+  std::vector<AttackerCurvePoint> curve;
+  for (const json& point : *points) {
+    const auto number = [&](const char* name) {
+      const auto value = point.find(name);
+      return value != point.end() && value->is_number() ? value->get<double>() : std::nan("");
+    };
+    if (point.is_object()) {
+      curve.push_back({number("step"), number("loss"), number("held_out_eer")});
+    }
+  }
+  return curve;
+}
+
+}  // namespace sotto

@@ -1,0 +1,100 @@
+#include "attack/release_record.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace sotto {
+namespace {
+
+constexpr const char* kMcAdams =
+    R"({"method": "mcadams", "alpha": "0.5:0.9", "pitch": "keep", "strategy": "random",
+        "randomness": "key file", "context_given": true, "ids": "kept", "complete": true})";
+
+std::string ErrorOf(const std::string& json) {
+  try {
+    ParseReleaseRecord(json, "run");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ReleaseRecord, SaysHowARunWasMade) {
+  const ReleaseRecord record = ParseReleaseRecord(kMcAdams, "run");
+  EXPECT_EQ(record.voice.method, "mcadams");
+  EXPECT_EQ(record.voice.alpha.lo, 0.5);
+  EXPECT_EQ(record.strategy, Strategy::kRandom);
+  EXPECT_TRUE(record.context_given);
+  EXPECT_TRUE(record.HasDraws());
+  const ReleaseRecord fixed = ParseReleaseRecord(
+      R"({"method": "mcadams", "alpha": "0.8", "pitch": "keep", "strategy": "perm"})", "run");
+  EXPECT_FALSE(fixed.HasDraws());
+  EXPECT_EQ(fixed.Describe(), "mcadams, alpha 0.8, pitch keep, strategy perm");
+  const ReleaseRecord vtln = ParseReleaseRecord(
+      R"({"method": "vtln", "pitch": "target", "target_gender": "other", "pool": "given",
+          "f0": "robust", "strategy": "perm"})",
+      "run");
+  EXPECT_TRUE(vtln.pool_given);
+  EXPECT_EQ(vtln.voice.target_gender, TargetGender::kOther);
+  EXPECT_EQ(vtln.voice.f0_method, F0Method::kRobust);
+}
+
+TEST(ReleaseRecord, RefusesWhatItDoesNotKnow) {
+  EXPECT_NE(ErrorOf("[]").find("run: no JSON object"), std::string::npos);
+  EXPECT_NE(ErrorOf("{}").find("no text 'method'"), std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"method": "magic", "pitch": "keep", "strategy": "perm"})").find("'magic'"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(R"({"method": "voicemask", "pitch": "keep", "strategy": "perm",
+                        "complete": false})")
+                .find("not complete"),
+            std::string::npos);
+}
+
+TEST(ReleaseRecord, AnAttackerMustHaveBeenTrainedAgainstIt) {
+  const ReleaseRecord release = ParseReleaseRecord(kMcAdams, "run");
+  const std::string base = "0123456789abcdef";
+  const auto refused = [&](const std::string& header) -> std::string {
+    try {
+      RequireAttackerOf(header, release, base, "file");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto header = [](const std::string& from, const std::string& run) {
+    return R"({"base": ")" + from + R"(", "run": )" + run + "}";
+  };
+  EXPECT_EQ(refused(header("0123456789abcdef", kMcAdams)), "");
+  EXPECT_EQ(refused(header("01234567", kMcAdams)), "");
+  EXPECT_EQ(refused(header("scratch", kMcAdams)), "");
+  // Another strategy is the same method.
+  EXPECT_EQ(refused(header("scratch", R"({"method": "mcadams", "alpha": "0.5:0.9",
+                                          "pitch": "keep", "strategy": "perm"})")),
+            "");
+  EXPECT_NE(refused("").find("no 'sotto.attacker'"), std::string::npos);
+  EXPECT_NE(refused(header("fedcba98", kMcAdams)).find("'fedcba98'"), std::string::npos);
+  EXPECT_NE(refused(header("0123", kMcAdams)).find("'0123'"), std::string::npos);
+  EXPECT_NE(refused(header("scratch", R"({"method": "mcadams", "alpha": "0.8", "pitch": "keep"})"))
+                .find("alpha '0.8', the release says '0.5:0.9'"),
+            std::string::npos);
+  EXPECT_NE(refused(header("scratch", R"({"method": "voicemask", "pitch": "keep"})"))
+                .find("method 'voicemask'"),
+            std::string::npos);
+  EXPECT_NE(refused(R"({"base": "scratch"})").find("no object 'run'"), std::string::npos);
+}
+
+TEST(ReleaseRecord, ReadsTheTrainingCurve) {
+  const auto curve = ParseTrainingCurve(
+      R"({"curve": [{"step": 100, "loss": 9.5, "held_out_eer": 0.4}, {"step": 200, "loss": 3}]})",
+      "file");
+  ASSERT_EQ(curve.size(), 2U);
+  EXPECT_EQ(curve[0].held_out_eer, 0.4);
+  EXPECT_TRUE(std::isnan(curve[1].held_out_eer));
+  EXPECT_TRUE(ParseTrainingCurve("", "file").empty());
+}
+
+}  // namespace
+}  // namespace sotto

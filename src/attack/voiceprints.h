@@ -1,0 +1,61 @@
+// Embeddings of a corpus' utterances, as they are or changed by an attacker first, kept in a cache.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "speaker/embeddings.h"
+#include "speaker/encoder.h"
+#include "speaker/utterances.h"
+
+namespace sotto {
+
+// One channel at its own rate, in and out.
+using SoundChange = std::function<std::vector<float>(std::vector<float> x, int rate_hz,
+                                                     const Utterance& utterance)>;
+
+// Embeddings are personal data: the folder gets mode 0700, and file names are digests of what is
+// inside. Nothing is ever removed from it.
+struct VoiceprintOptions {
+  std::filesystem::path cache;  // empty: none
+  int jobs = 1;
+};
+
+struct VoiceprintJob {
+  std::string label;                // for the progress line
+  std::vector<std::size_t> wanted;  // of list.utterances
+  SoundChange change;               // empty: as they are
+  // All that decides what `change` does (method, parameters, keyed draws): part of the cache's key.
+  std::string change_text;
+};
+
+class Voiceprinter {
+ public:
+  Voiceprinter(const SpeakerEncoder& encoder, VoiceprintOptions options);
+
+  // In the order of job.wanted. Sound files are known to the cache by path, size and time of
+  // change. Throws Error that counts the utterances that could not be embedded and names the first.
+  EmbeddingSet Embed(const UtteranceList& list, const VoiceprintJob& job) const;
+
+  const SpeakerEncoder& Encoder() const { return encoder_; }
+  double AudioSeconds() const { return audio_seconds_; }  // embedded so far, not from the cache
+  std::size_t FromCache() const { return from_cache_; }   // sets
+
+ private:
+  std::filesystem::path CacheFile(const UtteranceList& list, const VoiceprintJob& job) const;
+
+  const SpeakerEncoder& encoder_;
+  const VoiceprintOptions options_;
+  mutable double audio_seconds_ = 0.0;
+  mutable std::size_t from_cache_ = 0;
+};
+
+// Utterances of `list` with these ids, in their order. Throws Error that names `what` and counts
+// those that are missing.
+std::vector<std::size_t> FindUtterances(const UtteranceList& list, std::span<const std::string> ids,
+                                        const std::string& what);
+
+}  // namespace sotto

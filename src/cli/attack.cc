@@ -1,0 +1,245 @@
+// sotto attack --original O --protected P: the ladder of attackers.
+#include "attack/attack.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/assess.h"
+#include "cli/assess_output.h"
+#include "cli/verbs.h"
+#include "report/attack_page.h"
+
+namespace sotto::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kShownSpeakers = 5;
+
+struct Flags {
+  AttackOptions options;
+  std::string unlabelled = "error", report;
+  bool json = false;
+};
+
+ordered_json JsonRow(const LadderRow& row) {
+  ordered_json json = {{"attacker", row.attacker},
+                       {"backend", row.backend},
+                       {"impostors", row.impostors},
+                       {"l", row.l},
+                       {"status", row.ran ? "run" : "not run"},
+                       {"reason", row.reason}};
+  json["figures"] = ordered_json::object();
+  json["ci"] = ordered_json::object();
+  for (const Figure& figure : row.figures) {
+    json["figures"][figure.name] = JsonNumber(figure.value);
+    if (figure.interval) {
+      json["ci"][figure.name] = {JsonNumber(figure.interval->low),
+                                 JsonNumber(figure.interval->high)};
+    }
+  }
+  for (const auto& [name, count] :
+       row.figures.empty() ? decltype(Figure::counts){} : row.figures.front().counts) {
+    json["counts"][name] = count;
+  }
+  json["bootstrap"] = row.bootstrap;
+  return json;
+}
+
+ordered_json ToJson(const LadderResult& result) {
+  ordered_json json = {{"speakers", result.speakers},
+                       {"enrolment", result.enrolment},
+                       {"trials", result.trials},
+                       {"notes", result.notes}};
+  json["worst"] = nullptr;
+  if (result.worst != LadderResult::kNone) json["worst"] = JsonRow(result.rows[result.worst]);
+  json["exposed"] = ordered_json::array();
+  for (const ZooSpeaker& speaker : result.exposed) {
+    json["exposed"].push_back({{"speaker", speaker.name},
+                               {"mean_tar_llr", JsonNumber(speaker.mean_tar_llr)},
+                               {"mean_non_llr", JsonNumber(speaker.mean_non_llr)},
+                               {"n_tar", speaker.n_tar},
+                               {"n_non", speaker.n_non}});
+  }
+  json["rows"] = ordered_json::array();
+  for (const LadderRow& row : result.rows) json["rows"].push_back(JsonRow(row));
+  json["unprotected"] = ordered_json::array();
+  for (const LadderRow& row : result.unprotected) json["unprotected"].push_back(JsonRow(row));
+  json["training_curve"] = ordered_json::array();
+  for (const AttackerCurvePoint& point : result.curve) {
+    json["training_curve"].push_back({{"step", JsonNumber(point.step)},
+                                      {"loss", JsonNumber(point.loss)},
+                                      {"held_out_eer", JsonNumber(point.held_out_eer)}});
+  }
+  return json;
+}
+
+// Columns as wide as their text; the last is left as it is.
+void PrintTable(const PageTable& table) {
+  std::vector<std::size_t> width(table.header.size());
+  const auto letters = [](const std::string& text) {
+    std::size_t n = 0;
+    for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
+    return n;
+  };
+  const auto measure = [&](const std::vector<std::string>& row) {
+    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], letters(row[k]));
+  };
+  measure(table.header);
+  for (const auto& row : table.rows) measure(row);
+  const auto print = [&](const std::vector<std::string>& row) {
+    std::string line;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      line += row[k];
+      if (k + 1 < row.size()) line += std::string(width[k] - letters(row[k]) + 2, ' ');
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  };
+  fmt::print("{}\n", table.title);
+  print(table.header);
+  for (const auto& row : table.rows) print(row);
+  fmt::print("\n");
+}
+
+void Print(const LadderResult& result) {
+  PrintTable(LadderTable(result));
+  PrintTable(ExposedTable(result, kShownSpeakers));
+  PrintTable(AttributeTable(result));
+  fmt::print("{} speakers, {} enrolment and {} trial utterances\n", result.speakers,
+             result.enrolment, result.trials);
+  if (result.worst != LadderResult::kNone) {
+    fmt::print("intervals: {}\n", result.rows[result.worst].bootstrap);
+  }
+  for (const std::string& note : result.notes) fmt::print("{}\n", note);
+}
+
+std::string DefaultCache() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/sotto/voiceprints";
+  return home != nullptr ? std::string(home) + "/.cache/sotto/voiceprints" : "";
+}
+
+void Run(Flags& flags) {
+  AttackOptions& o = flags.options;
+  o.plan.unlabelled = flags.unlabelled == "exclude" ? Unlabelled::kExclude : Unlabelled::kError;
+  o.ladder.verify.jobs = o.jobs;
+  if (o.cache == "none") o.cache.clear();
+  // The published lists enrol all utterances of a speaker.
+  if (!o.trial_lists.empty()) o.plan.l.push_back(0);
+  try {
+    o.Validate();
+    o.ladder.verify.Validate();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+  const LadderResult result = Attack(o);
+  if (!flags.report.empty()) {
+    const std::string source =
+        o.GivesEmbeddings()
+            ? fmt::format("embeddings {} and {}", o.embeddings_original.front().string(),
+                          o.embeddings_released.front().string())
+            : fmt::format("{} and {}", o.original.string(), o.released.string());
+    WriteReport(flags.report, AttackPage(result, source));
+  }
+  if (flags.json) {
+    PrintJson(ToJson(result));
+  } else {
+    Print(result);
+  }
+}
+
+}  // namespace
+
+void AddAttack(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  AttackOptions& o = flags->options;
+  o.jobs = DefaultJobs();
+  o.cache = DefaultCache();
+  CLI::App* verb = AddVerb(
+      app, "attack",
+      "Runs the attackers of the ladder on a release (ignorant, within-release, lazy-informed,\n"
+      "semi-informed, informed, inversion of sound and embeddings, gender) and says what the\n"
+      "worst of them reaches. Rows that lack what they need say 'not run'.",
+      "  sotto attack --original recordings/ --protected released/ --quick --background public/ "
+      "--report attack.html\n"
+      "  sotto attack --original recordings/ --protected released/ --key release.key --json");
+  const auto folder = [&](const char* name, auto& value, const char* text) {
+    return verb->add_option(name, value, text)->type_name("DIR");
+  };
+  const auto folders = [&](const char* name, std::vector<std::filesystem::path>& value,
+                           const char* text) {
+    folder(name, value, text)->allow_extra_args(false);
+  };
+  folder("--original", o.original, "The originals: any corpus");
+  folder("--protected", o.released, "The release: the same corpus protected, with sotto-run.json");
+  verb->add_option("--encoder", o.encoder, "Speaker encoder (default: the program's own)")
+      ->type_name("FILE");
+  folder("--background", o.background, "The attacker's own public speech, other speakers");
+  verb->add_option("--attacker-encoder", o.attacker_encoder,
+                   "Encoder retrained on speech protected like the release")
+      ->type_name("FILE");
+  auto* key = verb->add_option("--key", o.key_file, "The release's key, for the informed attacker")
+                  ->type_name("FILE");
+  verb->add_option("--seed", o.seed, "The seed of a seeded release, in place of a key")
+      ->type_name("N")
+      ->excludes(key);
+  verb->add_option("--context", o.context, "The release's context")->type_name("TEXT");
+  verb->add_option("--pool", o.pool, "The release's pool, where it was not the program's")
+      ->type_name("FILE");
+  verb->add_option("--id-map", o.id_map, "The file of --map-out, where ids were replaced")
+      ->type_name("FILE");
+  verb->add_option("--attacker-seed", o.attacker_seed, "Of the attacker's own draws");
+  verb->add_flag("--quick", o.ladder.quick,
+                 "Re-estimate the back-end alone for the semi-informed attacker, on at most 150 x "
+                 "4 background utterances; informed on 2 trials and 3 enrolment utterances of each "
+                 "speaker where draws are random; coarser grids");
+  folders("--embeddings-original", o.embeddings_original,
+          "Embeddings in place of corpora; may be repeated");
+  folders("--embeddings-protected", o.embeddings_released, "Of the release");
+  folders("--embeddings-enrolment", o.embeddings_enrolment,
+          "Of the enrolment, protected by the attacker (lazy-informed)");
+  folders("--embeddings-background", o.embeddings_background, "Of background speech");
+  folders("--embeddings-background-protected", o.embeddings_background_protected,
+          "Of background speech protected by the attacker");
+  folders("--embeddings-retrained-protected", o.embeddings_retrained_released,
+          "Of the release, by a retrained encoder (semi-informed)");
+  folders("--embeddings-retrained-enrolment", o.embeddings_retrained_enrolment,
+          "Of the attacker's protected enrolment, by that encoder");
+  folders("--embeddings-retrained-background", o.embeddings_retrained_background,
+          "Of the attacker's protected background, by that encoder");
+  verb->add_option("--trials", o.trial_lists,
+                   "Your own list, 'enrol trial target|nontarget' (enrol: speaker or utterance); "
+                   "may be repeated (default: utterances of each speaker by turns)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  verb->add_option("-L", o.plan.l, "Enrolment utterances averaged; 0: all")->expected(1, -1);
+  verb->add_option("--unlabelled", flags->unlabelled, "Speakers without a gender")
+      ->check(CLI::IsMember({"error", "exclude"}));
+  verb->add_option("--informed-trials", o.informed_trials,
+                   "Trials of each speaker for the informed attacker on random draws; 0: all");
+  verb->add_option("--informed-enrolment", o.informed_enrolment,
+                   "Enrolment utterances of each speaker for the same; 0: all");
+  verb->add_option("--background-speakers", o.background_speakers, "At most; 0: all");
+  verb->add_option("--background-utterances", o.background_utterances,
+                   "Of each background speaker, at most; 0: all");
+  verb->add_option("--cache", o.cache,
+                   "Keeps embeddings between runs, mode 0700: they are personal data, delete the "
+                   "folder when done; 'none' keeps nothing")
+      ->type_name("DIR");
+  verb->add_option("--bootstrap", o.ladder.verify.resamples,
+                   "Resamples for the intervals; 0: none");
+  verb->add_option("--level", o.ladder.verify.interval_level, "Of the intervals");
+  verb->add_option("--jobs", o.jobs, "Recordings at a time; the figures do not depend on it")
+      ->check(CLI::PositiveNumber);
+  AddReportFlag(*verb, flags->report);
+  verb->add_flag("--json", flags->json, "Print everything as JSON");
+  verb->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,262 @@
+#include "report/attack_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "assess/verification.h"
+#include "report/assess_plots.h"
+
+namespace sotto {
+namespace {
+
+constexpr std::size_t kDetPoints = 600;
+constexpr std::size_t kListedSpeakers = 20;
+
+std::string Percent(const Figure* figure) {
+  if (figure == nullptr || std::isnan(figure->value)) return "–";
+  return fmt::format("{:.1f}", 100.0 * figure->value);
+}
+
+std::string PercentWithInterval(const Figure* figure) {
+  std::string text = Percent(figure);
+  if (figure != nullptr && figure->interval) {
+    text += fmt::format(" [{:.1f}, {:.1f}]", 100.0 * figure->interval->low,
+                        100.0 * figure->interval->high);
+  }
+  return text;
+}
+
+std::string Number(const LadderRow& row, std::string_view name, int digits = 3) {
+  const double value = row.Value(name);
+  return std::isnan(value) ? "–" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string L(int l) { return l == 0 ? "all" : fmt::to_string(l); }
+
+// Those that ran by rising EER, then the others.
+std::vector<std::size_t> WorstFirst(const LadderResult& result) {
+  std::vector<std::size_t> rows = LowestRows(result.rows, "all");
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    const LadderRow &x = result.rows[a], &y = result.rows[b];
+    if (x.ran != y.ran) return x.ran;
+    return x.ran && x.Value("eer") < y.Value("eer");
+  });
+  return rows;
+}
+
+Plot EerByL(const LadderResult& result) {
+  Plot plot{"eer-by-l",
+            "EER against the speech an attacker has",
+            "Lowest over back-ends, all impostors. Lower is worse for privacy; chance is 50 %. "
+            "The grey line is the same attacker on unprotected speech.",
+            {"enrolment utterances averaged", Scale::kLinear, {}, {}, {}, false},
+            {"EER", Scale::kLinear, 0.0, {}, {}, true},
+            {},
+            {}};
+  const auto series = [](const std::vector<LadderRow>& rows, const std::string& attacker) {
+    std::map<int, double> lowest;
+    for (const LadderRow& row : rows) {
+      if (!row.ran || row.attacker != attacker || row.impostors != "all" || row.l == 0) continue;
+      const auto [place, fresh] = lowest.emplace(row.l, row.Value("eer"));
+      if (!fresh) place->second = std::min(place->second, row.Value("eer"));
+    }
+    PlotSeries line{attacker, Mark::kMarked, {}, {}, {}, {}};
+    for (const auto& [l, eer] : lowest) {
+      line.x.push_back(l);
+      line.y.push_back(eer);
+    }
+    return line;
+  };
+  for (const std::size_t i : WorstFirst(result)) {
+    PlotSeries line = series(result.rows, result.rows[i].attacker);
+    if (!line.x.empty()) plot.series.push_back(std::move(line));
+  }
+  PlotSeries clean = series(result.unprotected, "unprotected");
+  clean.mark = Mark::kReference;
+  if (!clean.x.empty()) plot.series.push_back(std::move(clean));
+  return plot;
+}
+
+std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
+  if (curve.empty()) return {};
+  PlotSeries eer{"EER", Mark::kMarked, {}, {}, {}, {}}, loss{"loss", Mark::kMarked, {}, {}, {}, {}};
+  for (const AttackerCurvePoint& point : curve) {
+    eer.x.push_back(point.step);
+    eer.y.push_back(point.held_out_eer);
+    loss.x.push_back(point.step);
+    loss.y.push_back(point.loss);
+  }
+  return {{"training-eer",
+           "Learning of the retrained attacker: held-out EER",
+           "On protected speech of training speakers that were held out. An attacker who is still "
+           "learning is not yet the worst one.",
+           {"step", Scale::kLinear, {}, {}, {}, false},
+           {"EER on held-out speakers", Scale::kLinear, 0.0, {}, {}, true},
+           {eer},
+           {}},
+          {"training-loss",
+           "Learning of the retrained attacker: loss",
+           "",
+           {"step", Scale::kLinear, {}, {}, {}, false},
+           {"loss", Scale::kLinear, 0.0, {}, {}, false},
+           {loss},
+           {}}};
+}
+
+Plot MapPlot(const std::string& id, const std::string& title, const std::string& caption,
+             const std::vector<MapPoint>& map, const std::vector<bool>& shown,
+             const std::vector<std::string>& names) {
+  Plot plot{id,
+            title,
+            caption,
+            {"", Scale::kLinear, {}, {}, {}, false},
+            {"", Scale::kLinear, {}, {}, {}, false},
+            {},
+            {}};
+  std::map<std::string, PlotSeries> series;
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    if (!shown[i]) continue;
+    PlotSeries& one = series[names[i]];
+    one.name = names[i];
+    one.mark = Mark::kPoints;
+    one.x.push_back(map[i].x);
+    one.y.push_back(map[i].y);
+    one.labels.emplace_back();
+    one.hints.push_back(map[i].id);
+  }
+  for (auto& [name, one] : series) plot.series.push_back(std::move(one));
+  return plot;
+}
+
+std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
+  if (map.empty()) return {};
+  std::vector<std::string> speakers, genders;
+  std::vector<bool> original, released, all(map.size(), true);
+  for (const MapPoint& point : map) {
+    speakers.push_back(point.speaker);
+    genders.push_back(fmt::format("{}, {}", point.released ? "protected" : "original",
+                                  point.gender == 'F'   ? "female"
+                                  : point.gender == 'M' ? "male"
+                                                        : "unknown"));
+    original.push_back(!point.released);
+    released.push_back(point.released);
+  }
+  return {MapPlot("map-original", "Embedding map: originals by speaker",
+                  "t-SNE of originals and protected recordings together; this picture shows the "
+                  "originals. Distances between far groups mean nothing.",
+                  map, original, speakers),
+          MapPlot("map-protected", "Embedding map: protected recordings by speaker",
+                  "The same map. Colours that lie together here are speakers who can still be told "
+                  "apart.",
+                  map, released, speakers),
+          MapPlot("map-gender", "Embedding map by gender",
+                  "The same map, both sides. Separate regions of one gender among the protected "
+                  "points mean that gender is left.",
+                  map, all, genders)};
+}
+
+}  // namespace
+
+PageTable LadderTable(const LadderResult& result) {
+  PageTable table{"Attackers, the worst first",
+                  {"attacker", "back-end", "L", "EER %", "same gender EER %", "D_sys", "Cllr_min",
+                   "ZEBRA bit", "top-1 %", "note"},
+                  {}};
+  for (const std::size_t i : WorstFirst(result)) {
+    const LadderRow& row = result.rows[i];
+    if (!row.ran) {
+      table.rows.push_back(
+          {row.attacker, "–", "–", "not run", "–", "–", "–", "–", "–", row.reason});
+      continue;
+    }
+    const std::size_t sibling = SiblingRow(result.rows, i, "same_gender");
+    table.rows.push_back(
+        {row.attacker, row.backend, L(row.l), PercentWithInterval(row.Find("eer")),
+         sibling == LadderResult::kNone ? "–"
+                                        : PercentWithInterval(result.rows[sibling].Find("eer")),
+         Number(row, "d_sys"), Number(row, "cllr_min"), Number(row, "zebra.d_ece_bits"),
+         Percent(row.Find("top_k.1")), row.reason});
+  }
+  return table;
+}
+
+PageTable AllRowsTable(const LadderResult& result) {
+  PageTable table{"All rows",
+                  {"attacker", "back-end", "impostors", "L", "EER %", "EER ROCCH %", "Cllr_min",
+                   "D_sys", "ZEBRA bit", "worst case log10", "top-1 %", "mean rank", "status"},
+                  {}};
+  const auto add = [&](const LadderRow& row) {
+    if (!row.links_speakers) return;
+    table.rows.push_back({row.attacker, row.backend, row.impostors, L(row.l),
+                          PercentWithInterval(row.Find("eer")), Percent(row.Find("eer_rocch")),
+                          Number(row, "cllr_min"), Number(row, "d_sys"),
+                          Number(row, "zebra.d_ece_bits"), Number(row, "zebra.worst_case_log10", 2),
+                          Percent(row.Find("top_k.1")), Number(row, "rank.mean", 1),
+                          row.ran ? "run" : "not run: " + row.reason});
+  };
+  for (const LadderRow& row : result.unprotected) add(row);
+  for (const LadderRow& row : result.rows) add(row);
+  return table;
+}
+
+PageTable AttributeTable(const LadderResult& result) {
+  PageTable table{"Attributes: gender",
+                  {"attacker", "classifier", "accuracy %", "balanced accuracy %", "EER %", "note"},
+                  {}};
+  for (const LadderRow& row : result.rows) {
+    if (row.links_speakers) continue;
+    table.rows.push_back({row.attacker, row.backend,
+                          row.ran ? PercentWithInterval(row.Find("gender_accuracy")) : "not run",
+                          Percent(row.Find("gender_balanced_accuracy")),
+                          Percent(row.Find("gender_eer")), row.reason});
+  }
+  return table;
+}
+
+PageTable ExposedTable(const LadderResult& result, std::size_t most) {
+  PageTable table{"Most exposed speakers (worst attacker)",
+                  {"speaker", "mean target LLR", "mean non-target LLR", "targets", "non-targets"},
+                  {}};
+  for (std::size_t s = 0; s < std::min(most, result.exposed.size()); ++s) {
+    const ZooSpeaker& speaker = result.exposed[s];
+    table.rows.push_back({speaker.name, fmt::format("{:.2f}", speaker.mean_tar_llr),
+                          fmt::format("{:.2f}", speaker.mean_non_llr),
+                          fmt::to_string(speaker.n_tar), fmt::to_string(speaker.n_non)});
+  }
+  return table;
+}
+
+AssessPage AttackPage(const LadderResult& result, const std::string& source) {
+  AssessPage page;
+  page.title = "What attackers reach";
+  page.subtitle = source;
+  page.lead = {LadderTable(result), AttributeTable(result)};
+  page.notes = result.notes;
+  page.notes.push_back(fmt::format("{} speakers, {} enrolment and {} trial utterances",
+                                   result.speakers, result.enrolment, result.trials));
+  page.notes.emplace_back(
+      "A protection is as good as the worst attacker tried, and a stronger one may exist.");
+  page.plots.push_back(EerByL(result));
+  if (result.worst != LadderResult::kNone) {
+    const LadderRow& worst = result.rows[result.worst];
+    page.figures_title =
+        fmt::format("The worst attacker: {} ({}, L = {}, {} impostors)", worst.attacker,
+                    worst.backend, L(worst.l), worst.impostors == "all" ? "all" : "same-gender");
+    page.figures = worst.figures;
+    page.notes.push_back("intervals: " + worst.bootstrap);
+    const ScoreLevels data = MakeLevels(result.worst_trials);
+    page.plots.push_back(DetPlot(RocPoints(data, kDetPoints)));
+    page.plots.push_back(ScoreHistogram("scores", "Scores of the worst attacker", "same speaker",
+                                        "different speakers", data));
+    page.plots.push_back(ZooPlot(result.exposed));
+  }
+  for (Plot& plot : TrainingPlots(result.curve)) page.plots.push_back(std::move(plot));
+  for (Plot& plot : MapPlots(result.map)) page.plots.push_back(std::move(plot));
+  page.tables = {ExposedTable(result, kListedSpeakers), AllRowsTable(result)};
+  return page;
+}
+
+}  // namespace sotto

@@ -1,0 +1,24 @@
+// The report of `sotto attack`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "assess/ladder.h"
+#include "report/assess_page.h"
+
+namespace sotto {
+
+// Ladder first, then the worst attacker's figures and plots, the retrained attacker's learning, and
+// the embedding map (COMPRISE D2.3, figures 6 and 7).
+AssessPage AttackPage(const LadderResult& result, const std::string& source);
+
+// One row for each attacker: its lowest EER over back-ends and l on all impostors, the worst
+// attacker first, those that did not run last. Also what the program prints.
+PageTable LadderTable(const LadderResult& result);
+// All rows with their figures.
+PageTable AllRowsTable(const LadderResult& result);
+PageTable AttributeTable(const LadderResult& result);
+PageTable ExposedTable(const LadderResult& result, std::size_t most);
+
+}  // namespace sotto

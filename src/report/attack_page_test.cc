@@ -1,0 +1,77 @@
+#include "report/attack_page.h"
+
+#include <gtest/gtest.h>
+
+namespace sotto {
+namespace {
+
+LadderRow Row(const std::string& attacker, const std::string& impostors, int l, double eer) {
+  LadderRow row;
+  row.attacker = attacker;
+  row.backend = "cosine";
+  row.impostors = impostors;
+  row.l = l;
+  row.ran = eer >= 0.0;
+  if (!row.ran) {
+    row.reason = "it needs <the key>";
+    return row;
+  }
+  Figure figure;
+  figure.name = "eer";
+  figure.value = eer;
+  figure.interval = Interval{eer - 0.05, eer + 0.05, 0.95};
+  row.figures = {figure};
+  return row;
+}
+
+LadderResult SomeResult() {
+  LadderResult result;
+  result.rows = {Row("ignorant", "all", 1, 0.45),
+                 Row("ignorant", "same_gender", 1, 0.48),
+                 Row("ignorant", "all", 3, 0.41),
+                 Row("ignorant", "same_gender", 3, 0.46),
+                 Row("informed", "all", 0, -1.0),
+                 Row("lazy-informed", "all", 1, 0.2),
+                 Row("lazy-informed", "same_gender", 1, 0.25)};
+  result.worst = 5;
+  result.worst_trials.scores = {2.0, 1.0, 0.5, 0.0, -1.0};
+  result.worst_trials.is_target = {1, 1, 0, 1, 0};
+  result.curve = {{100, 5.0, 0.4}, {200, 3.0, 0.3}};
+  result.map = {{"u1", "ann", 'F', false, 0.0, 0.0},
+                {"u1", "ann", 'F', true, 1.0, 1.0},
+                {"u2", "bob", 'M', false, 0.5, 0.0},
+                {"u2", "bob", 'M', true, 1.0, 0.5}};
+  result.notes = {"a <note>"};
+  return result;
+}
+
+TEST(AttackPage, TheWorstAttackerComesFirstAndThoseNotRunLast) {
+  const PageTable table = LadderTable(SomeResult());
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[0][0], "lazy-informed");
+  EXPECT_EQ(table.rows[0][3], "20.0 [15.0, 25.0]");
+  EXPECT_EQ(table.rows[0][4], "25.0 [20.0, 30.0]");
+  EXPECT_EQ(table.rows[1][0], "ignorant");
+  EXPECT_EQ(table.rows[1][2], "3");  // the lowest over l
+  EXPECT_EQ(table.rows[2][3], "not run");
+}
+
+TEST(AttackPage, ShowsCurveAndMapAndEscapes) {
+  const std::string html = RenderAssessPage(AttackPage(SomeResult(), "<o> and <p>"));
+  for (const char* id :
+       {"eer-by-l", "training-eer", "map-original", "map-protected", "map-gender"}) {
+    EXPECT_NE(html.find(std::string("id=\"") + id + "\""), std::string::npos) << id;
+  }
+  EXPECT_EQ(html.find("<the key>"), std::string::npos);
+  EXPECT_EQ(html.find("<note>"), std::string::npos);
+  EXPECT_EQ(html.find("anonymous"), std::string::npos);
+  LadderResult none = SomeResult();
+  none.rows = {Row("informed", "all", 0, -1.0)};
+  none.worst = LadderResult::kNone;
+  none.map.clear();
+  none.curve.clear();
+  EXPECT_EQ(RenderAssessPage(AttackPage(none, "")).find("map-gender"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sotto
