@@ -1,21 +1,19 @@
-# sotto_embed(TARGET NAME FILE): builds FILE into TARGET as the std::string_view sotto::NAME.
-# Run as a script (-DIN= -DOUT= -DNAME=) it writes that source file.
-if(CMAKE_SCRIPT_MODE_FILE)
-  file(READ "${IN}" hex HEX)
-  string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
-  file(WRITE "${OUT}" "#include <string_view>\nnamespace sotto {\n"
-       "static const char kBytes[] = {${bytes}0};\n"
-       "extern const std::string_view ${NAME};\n"
-       "const std::string_view ${NAME}(kBytes, sizeof kBytes - 1);\n}\n")
-  return()
-endif()
-
+# sotto_embed(TARGET NAME FILE): builds FILE into TARGET as the std::string_view sotto::NAME. The
+# assembler copies the bytes, so that megabytes cost the compiler nothing.
 function(sotto_embed target name file)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
-  add_custom_command(
-    OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DIN=${file} -DOUT=${out} -DNAME=${name}
-            -P ${PROJECT_SOURCE_DIR}/cmake/SottoEmbed.cmake
-    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/SottoEmbed.cmake VERBATIM)
+  file(CONFIGURE OUTPUT ${out} @ONLY CONTENT
+"#include <string_view>
+__asm__(\".section .rodata\\n.balign 16\\nsotto_bytes_of_@name@:\\n.incbin \\\"@file@\\\"\\n\"
+        \"sotto_end_of_@name@:\\n.byte 0\\n.text\\n\");
+extern \"C\" const char sotto_bytes_of_@name@[];
+extern \"C\" const char sotto_end_of_@name@[];
+namespace sotto {
+extern const std::string_view @name@;
+const std::string_view @name@(sotto_bytes_of_@name@,
+                              static_cast<std::size_t>(sotto_end_of_@name@ - sotto_bytes_of_@name@));
+}  // namespace sotto
+")
+  set_property(SOURCE ${out} APPEND PROPERTY OBJECT_DEPENDS ${file})
   target_sources(${target} PRIVATE ${out})
 endfunction()

@@ -8,28 +8,37 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
-#include "nn/safetensors.h"
+#include "nn/encoder_net.h"
 #include "speaker/embed_corpus.h"
 
 namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string corpus, encoder, out;
+  std::string corpus, encoder, centre, out;
   std::string stored = "float32";
   int jobs = DefaultJobs();
   bool json = false;
 };
 
 void Run(const Flags& flags) {
-  const auto encoder = OpenEncoder(flags.encoder);
+  const StoredAs stored = flags.stored == "float16" ? StoredAs::kFloat16 : StoredAs::kFloat32;
+  TensorFile file = ReadTensorFile(flags.encoder);
+  if (!flags.centre.empty()) {
+    const auto before = OpenEncoder(flags.encoder);
+    const EmbeddedCorpus centre =
+        EmbedCorpus(*before, ListUtterances({flags.centre}), {flags.jobs, {}, {}});
+    const Eigen::VectorXf mean = centre.set.vectors.rowwise().mean();
+    CentreEmbeddings(file, {mean.data(), static_cast<std::size_t>(mean.size())});
+  }
+  // The calibration belongs to the weights as they are stored.
+  const std::string bytes = SerialiseTensorFile(file, stored);
+  const auto encoder = ParseEncoder(bytes, flags.out);
   const EmbeddedCorpus embedded =
       EmbedCorpus(*encoder, ListUtterances({flags.corpus}), {flags.jobs, {}, {}});
   const LlrCalibration calibration = CalibrateCosine(embedded.set);
-  TensorFile file = ReadTensorFile(flags.encoder);
   WriteCalibration(calibration, file);
-  WriteTensorFile(flags.out, file,
-                  flags.stored == "float16" ? StoredAs::kFloat16 : StoredAs::kFloat32);
+  WriteTensorFile(flags.out, file, stored);
   if (flags.json) {
     const nlohmann::ordered_json json = {{"file", flags.out},
                                          {"utterances", embedded.set.size()},
@@ -58,6 +67,9 @@ void AddTrainCalibration(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   verb->add_option("CORPUS", flags->corpus, "Speech of other speakers")->required();
   verb->add_option("--encoder", flags->encoder, "The encoder")->required()->type_name("FILE");
+  verb->add_option("--centre", flags->centre,
+                   "First subtract the mean embedding of this corpus (folded into the net)")
+      ->type_name("CORPUS");
   verb->add_option("-o,--out", flags->out, "The copy with the calibration")
       ->required()
       ->type_name("FILE");

@@ -102,6 +102,14 @@ void WriteEncoderNetOptions(const EncoderNetOptions& options, TensorFile& file) 
   file.metadata["sotto.options"] = json.dump();
 }
 
+void CentreEmbeddings(TensorFile& file, std::span<const float> mean) {
+  const bool ecapa = std::holds_alternative<EcapaOptions>(ReadEncoderNetOptions(file));
+  const std::string name = ecapa ? "fc.conv.bias" : "blocks.16.w.bias";
+  file.Get(name, {static_cast<std::int64_t>(mean.size())});
+  std::vector<float>& bias = file.tensors.at(name).values;
+  for (std::size_t i = 0; i < mean.size(); ++i) bias[i] -= mean[i];
+}
+
 EncoderNet::EncoderNet(TensorFile file)
     : file_(std::move(file)), options_(ReadEncoderNetOptions(file_)) {
   if (Mels() < 1 || Mels() > 1024 || Dimension() < 1 || Dimension() > 65536) {

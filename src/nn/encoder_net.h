@@ -13,6 +13,7 @@
 
 #include <Eigen/Core>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -30,6 +31,10 @@ using EncoderNetOptions = std::variant<EcapaOptions, XvectorOptions>;
 EncoderNetOptions ReadEncoderNetOptions(const TensorFile& file);
 // Sets sotto.kind and sotto.options.
 void WriteEncoderNetOptions(const EncoderNetOptions& options, TensorFile& file);
+
+// Subtracts `mean` from every embedding of this net, folded into the bias of its last layer:
+// cosines of another kind of recording than the training's are then not all alike.
+void CentreEmbeddings(TensorFile& file, std::span<const float> mean);
 
 class EncoderNet {
  public:

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "nn/encoder_net.h"
+#include "speaker/default_encoder.h"
 #include "speaker/ivector.h"
 #include "speaker/onnx_encoder.h"
 #include "speaker/utterances.h"
@@ -125,24 +126,21 @@ std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view bytes, const std::
   const auto kind = file.metadata.find("sotto.kind");
   const std::optional<LlrCalibration> calibration = ReadCalibration(file);
   const std::map<std::string, std::string> metadata = file.metadata;
+  const std::string fingerprint = Fingerprint(file);
   std::unique_ptr<SpeakerEncoder> encoder;
   if (kind != file.metadata.end() && kind->second == "ivector") {
     encoder = std::make_unique<IvectorEncoder>(std::move(file));
   } else {
     encoder = std::make_unique<NeuralEncoder>(std::move(file));
   }
-  encoder->fingerprint_ = ContentDigest(bytes).substr(0, 32);
+  encoder->fingerprint_ = fingerprint;
   encoder->calibration_ = calibration;
   encoder->metadata_ = metadata;
   return encoder;
 }
 
 std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string& name_or_file) {
-  if (name_or_file == kDefaultEncoder) {
-    throw Error(
-        "this program was built without its own encoder: name a file (--encoder FILE, from sotto "
-        "train)");
-  }
+  if (name_or_file == kDefaultEncoder) return ParseEncoder(kDefaultEncoderBytes, kDefaultEncoder);
   const std::filesystem::path path = name_or_file;
   if (path.extension() != ".onnx") return ParseEncoder(ReadTextFile(path), name_or_file);
   const std::string bytes = ReadTextFile(path);

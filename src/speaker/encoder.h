@@ -33,7 +33,8 @@ class SpeakerEncoder {
   // there is too little speech (less than 0.1 s).
   std::vector<float> Embed(std::span<const float> x, int fs) const;
 
-  // Of the encoder's file: what names embeddings in a cache.
+  // Of the encoder's weights (nn/safetensors.h): names embeddings in a cache, and the base of an
+  // attacker's encoder.
   const std::string& Fingerprint() const { return fingerprint_; }
   // Where the file says how cosines become LLRs.
   const std::optional<LlrCalibration>& Calibration() const { return calibration_; }

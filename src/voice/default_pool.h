@@ -1,11 +1,10 @@
-// The bytes of default_pool.bin, made a part of the program by CMakeLists.txt.
+// The default pool, made a part of the program by CMakeLists.txt (docs/provenance.md).
 #pragma once
 
-#include <cstddef>
+#include <string_view>
 
 namespace sotto {
 
-extern const unsigned char kDefaultPoolBytes[];
-extern const std::size_t kDefaultPoolSize;
+extern const std::string_view kDefaultPoolBytes;  // default_pool.bin
 
 }  // namespace sotto

@@ -187,8 +187,7 @@ VoiceProfile ParseProfile(std::string_view bytes, const std::string& where) {
 }
 
 const VoicePool& DefaultPool() {
-  static const VoicePool pool = ParsePool(
-      {reinterpret_cast<const char*>(kDefaultPoolBytes), kDefaultPoolSize}, "default pool");
+  static const VoicePool pool = ParsePool(kDefaultPoolBytes, "default pool");
   return pool;
 }
 
