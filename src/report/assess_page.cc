@@ -200,7 +200,7 @@ std::string RenderAssessPage(const AssessPage& page) {
   }
   for (const PageTable& table : page.tables) html += TableHtml(table);
   html +=
-      "<footer>Made by sotto assess. Plots drawn with d3 5.16, copyright Mike Bostock, "
+      "<footer>Made by sotto. Plots drawn with d3 5.16, copyright Mike Bostock, "
       "BSD-3-Clause.</footer>\n";
   Json data = {{"plots", Json::array()}};
   for (const Plot& plot : page.plots) data["plots"].push_back(PlotJson(plot));
