@@ -79,7 +79,8 @@ Json GroupJson(const UtilityResult& result, const std::vector<std::size_t>& utte
   json["cer"] = Json::array();
   for (std::size_t k = 0; k < result.recognisers.size(); ++k) {
     const UtilitySummary::Errors& errors = summary.recognisers[k];
-    Json wer = Judge(result.recognisers[k]), cer = wer;
+    Json wer = Judge(result.recognisers[k]);
+    Json cer = Judge(result.recognisers[k]);
     AddRates(wer, result.recognisers[k], errors.words_original, errors.words_released, "n_words");
     AddRates(cer, result.recognisers[k], errors.chars_original, errors.chars_released, "n_chars");
     json["wer"].push_back(std::move(wer));
