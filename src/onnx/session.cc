@@ -161,12 +161,12 @@ OnnxTensor OnnxTensor::Copy(const OnnxRuntimePtr& runtime, const void* bytes, st
 }
 
 OnnxTensor OnnxTensor::Floats(const OnnxRuntimePtr& runtime, std::span<const float> values,
-                              std::vector<std::int64_t> shape) {
+                              const std::vector<std::int64_t>& shape) {
   return Copy(runtime, values.data(), values.size(), TensorType::kFloat, shape);
 }
 
 OnnxTensor OnnxTensor::Ints(const OnnxRuntimePtr& runtime, std::span<const std::int64_t> values,
-                            std::vector<std::int64_t> shape) {
+                            const std::vector<std::int64_t>& shape) {
   return Copy(runtime, values.data(), values.size(), TensorType::kInt64, shape);
 }
 
@@ -339,20 +339,22 @@ OnnxTensor::OnnxTensor(OnnxTensor&&) noexcept = default;
 OnnxTensor& OnnxTensor::operator=(OnnxTensor&&) noexcept = default;
 OnnxTensor::~OnnxTensor() = default;
 OnnxTensor OnnxTensor::Floats(const OnnxRuntimePtr&, std::span<const float>,
-                              std::vector<std::int64_t>) {
+                              const std::vector<std::int64_t>&) {
   Absent();
 }
 OnnxTensor OnnxTensor::Ints(const OnnxRuntimePtr&, std::span<const std::int64_t>,
-                            std::vector<std::int64_t>) {
+                            const std::vector<std::int64_t>&) {
   Absent();
 }
 OnnxTensor OnnxTensor::Bool(const OnnxRuntimePtr&, bool) { Absent(); }
 std::vector<std::int64_t> OnnxTensor::Shape() const { Absent(); }
 std::span<const float> OnnxTensor::Floats() const { Absent(); }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the other build keeps it
 OnnxSession::OnnxSession(OnnxRuntimePtr, const std::filesystem::path&, const OnnxSessionOptions&) {
   Absent();
 }
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 OnnxSession::OnnxSession(OnnxRuntimePtr, std::string_view, const std::string&,
                          const OnnxSessionOptions&) {
   Absent();

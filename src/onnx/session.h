@@ -57,9 +57,9 @@ class OnnxTensor {
  public:
   // The values are copied. Throws Error when their number is not the product of `shape`.
   static OnnxTensor Floats(const OnnxRuntimePtr& runtime, std::span<const float> values,
-                           std::vector<std::int64_t> shape);
+                           const std::vector<std::int64_t>& shape);
   static OnnxTensor Ints(const OnnxRuntimePtr& runtime, std::span<const std::int64_t> values,
-                         std::vector<std::int64_t> shape);
+                         const std::vector<std::int64_t>& shape);
   static OnnxTensor Bool(const OnnxRuntimePtr& runtime, bool value);  // shape [1]
 
   OnnxTensor(OnnxTensor&& other) noexcept;

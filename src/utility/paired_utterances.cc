@@ -77,6 +77,7 @@ std::vector<std::size_t> SpreadOverSpeakers(const std::vector<PairedUtterance>& 
   std::sort(order.begin(), order.end());
   if (limit > 0 && limit < order.size()) order.resize(limit);
   std::vector<std::size_t> chosen;
+  chosen.reserve(order.size());
   for (const auto& [place, index] : order) chosen.push_back(index);
   std::sort(chosen.begin(), chosen.end());
   return chosen;

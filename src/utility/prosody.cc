@@ -9,10 +9,10 @@
 namespace sotto {
 namespace {
 
-constexpr double kFrame_s = 0.010;
+constexpr double kFrameSeconds = 0.010;
 constexpr std::size_t kHop = 160;
 constexpr std::size_t kWindow = 400;
-constexpr double kRange_db = 60.0;
+constexpr double kRangeDb = 60.0;
 constexpr std::size_t kLeastVoiced = 20;  // frames
 constexpr int kMaxLag = 5;                // frames
 
@@ -27,7 +27,7 @@ std::vector<double> EnergyContour(std::span<const float> x, std::size_t frames) 
     energy[t] = 10.0 * std::log10(sum / kWindow + 1e-12);
   }
   if (energy.empty()) return energy;
-  const double floor = *std::max_element(energy.begin(), energy.end()) - kRange_db;
+  const double floor = *std::max_element(energy.begin(), energy.end()) - kRangeDb;
   for (double& value : energy) value = std::max(value, floor);
   return energy;
 }
@@ -70,7 +70,7 @@ double PearsonCorrelation(std::span<const double> a, std::span<const double> b) 
 
 double SyllablesPerSecond(std::span<const double> energy_db, std::span<const double> f0) {
   if (energy_db.empty()) return 0.0;
-  constexpr double kUnderLoudest_db = 25.0, kDip_db = 2.0;
+  constexpr double kUnderLoudestDb = 25.0, kDipDb = 2.0;
   // 50 ms of smoothing: periods of a low voice are no syllables.
   constexpr std::size_t kSmooth = 2;
   std::vector<double> energy(energy_db.size());
@@ -85,7 +85,7 @@ double SyllablesPerSecond(std::span<const double> energy_db, std::span<const dou
   const auto quantile =
       sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) * 99 / 100);
   std::nth_element(sorted.begin(), quantile, sorted.end());
-  const double threshold = *quantile - kUnderLoudest_db;
+  const double threshold = *quantile - kUnderLoudestDb;
   std::size_t syllables = 0;
   bool rising = true;  // a peak is being looked for, after a dip
   double peak = energy[0], dip = energy[0];
@@ -98,27 +98,27 @@ double SyllablesPerSecond(std::span<const double> energy_db, std::span<const dou
       if (energy[t] > peak) {
         peak = energy[t];
         at = t;
-      } else if (energy[t] <= peak - kDip_db) {
+      } else if (energy[t] <= peak - kDipDb) {
         count();
         rising = false;
         dip = energy[t];
       }
     } else if (energy[t] < dip) {
       dip = energy[t];
-    } else if (energy[t] >= dip + kDip_db) {
+    } else if (energy[t] >= dip + kDipDb) {
       rising = true;
       peak = energy[t];
       at = t;
     }
   }
-  if (rising && peak - dip >= kDip_db) count();
-  return static_cast<double>(syllables) / (static_cast<double>(energy.size()) * kFrame_s);
+  if (rising && peak - dip >= kDipDb) count();
+  return static_cast<double>(syllables) / (static_cast<double>(energy.size()) * kFrameSeconds);
 }
 
 Prosody MeasureProsody(std::span<const float> x, const SpeechDetector* detector) {
   Prosody prosody;
   F0Options options;
-  options.frame_period_s = kFrame_s;
+  options.frame_period_s = kFrameSeconds;
   prosody.f0 = EstimateF0(x, Prosody::kRateHz, options);
   prosody.energy_db = EnergyContour(x, prosody.f0.size());
   prosody.seconds = static_cast<double>(x.size()) / Prosody::kRateHz;

@@ -75,10 +75,12 @@ void Put(Json& json, const std::string& name, Json value) {
 Json GroupJson(const UtilityResult& result, const std::vector<std::size_t>& utterances) {
   const UtilitySummary summary = Summarise(result, utterances);
   Json json = {{"n_utterances", summary.utterances}};
-  json["wer"] = json["cer"] = Json::array();
+  json["wer"] = Json::array();
+  json["cer"] = Json::array();
   for (std::size_t k = 0; k < result.recognisers.size(); ++k) {
     const UtilitySummary::Errors& errors = summary.recognisers[k];
-    Json wer = Judge(result.recognisers[k]), cer = wer;
+    Json wer = Judge(result.recognisers[k]);
+    Json cer = Judge(result.recognisers[k]);
     AddRates(wer, result.recognisers[k], errors.words_original, errors.words_released, "n_words");
     AddRates(cer, result.recognisers[k], errors.chars_original, errors.chars_released, "n_chars");
     json["wer"].push_back(std::move(wer));
@@ -102,7 +104,8 @@ Json UtilityJson(const UtilityResult& result) {
   Json json = {{"n_utterances", result.utterances.size()},
                {"n_speakers", BySpeaker(result).size()},
                {"seconds", result.seconds}};
-  json["wer"] = json["cer"] = Json::array();
+  json["wer"] = Json::array();
+  json["cer"] = Json::array();
   for (const RecogniserJudgement& judgement : result.recognisers) {
     json["wer"].push_back(WerEntry(judgement));
     json["cer"].push_back(CerEntry(judgement));

@@ -111,8 +111,8 @@ TEST(Moonshine, AModelFolderWithoutItIsOneClearLine) {
   }
 }
 
-// All 238: the figures of docs and closing notes. The bound of the issue is 5.5 % at 20 times real
-// time; the time is measured by sotto utility, since a test shares its machine.
+// A quarter of the evaluation speech, all speakers among it. Speed is measured by sotto utility: a
+// test shares its machine.
 TEST(MoonshineSlow, SixtyOriginalsStayBelowTheBound) {
   SOTTO_NEEDS_MOONSHINE();
   const auto recogniser = OpenRecogniser("moonshine", TestModels());
