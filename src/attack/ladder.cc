@@ -359,6 +359,7 @@ class Ladder {
   }
 
   void InvertEmbeddings();
+  void InvertWith(const EmbeddingSet& before, const EmbeddingSet& after, const std::string& suffix);
   void Gender();
   void Map();
   EmbeddingSet PlannedSet(const EmbeddingSet& set,
@@ -390,34 +391,53 @@ class Ladder {
   double lowest_eer_ = 2.0;
 };
 
-// The attacker's pairs: the enrolment (and the background speech) before and after their own
-// protection. Trials are never among them.
+// Pairs of recordings before and after protection teach the rotation. Own pairs: the enrolment and
+// the background speech under the attacker's draws. Known pairs: released recordings whose
+// originals the attacker has (the enrolment again). Trials are never among them.
 void Ladder::InvertEmbeddings() {
   const char* name = "embedding-inversion";
   const EncoderMaterial& base = material_.base;
-  if (!base.own_enrolment) {
+  const EmbeddingSet enrolment = PlannedSet(*base.original, plan_.Enrolment());
+  bool ran = false;
+  if (base.own_enrolment) {
+    EmbeddingSet before = enrolment;
+    EmbeddingSet after = PlannedSet(*base.own_enrolment, plan_.Enrolment());
+    if (base.background && base.own_background) {
+      before = JoinEmbeddings({before, *base.background}, "pairs, original");
+      after = JoinEmbeddings({after, *base.own_background}, "pairs, protected");
+    }
+    InvertWith(before, after, "_own_pairs");
+    ran = true;
+  }
+  const auto released = base.released.Index();
+  const bool has_pairs =
+      std::all_of(plan_.Enrolment().begin(), plan_.Enrolment().end(),
+                  [&](const PlannedUtterance& u) { return released.contains(u.id); });
+  if (has_pairs) {
+    InvertWith(enrolment, PlannedSet(base.released, plan_.Enrolment()), "_known_pairs");
+    ran = true;
+  }
+  if (!ran) {
     NotRun(name, Why(material_.absent, "lazy-informed",
                      "no enrolment protected by the attacker was given"));
-    return;
   }
-  EmbeddingSet before = PlannedSet(*base.original, plan_.Enrolment());
-  EmbeddingSet after = PlannedSet(*base.own_enrolment, plan_.Enrolment());
-  if (base.background && base.own_background) {
-    before = JoinEmbeddings({before, *base.background}, "pairs, original");
-    after = JoinEmbeddings({after, *base.own_background}, "pairs, protected");
-  }
+}
+
+void Ladder::InvertWith(const EmbeddingSet& before, const EmbeddingSet& after,
+                        const std::string& suffix) {
+  const char* name = "embedding-inversion";
   const EmbeddingInversion inversion(before, after);
   const MatrixXf enrol = inversion.FromOriginal(original_enrol_);
   const MatrixXf trial = inversion.FromProtected(released_trial_);
   const std::size_t first = result_.rows.size();
-  Score(result_.rows, name, *plain_.front(), Against(enrol, trial));
+  Score(result_.rows, name, *plain_.front(), Against(enrol, trial), suffix);
   const InversionSuccess success =
-      MeasureInversion(inversion, PlannedSet(*base.original, plan_.Trials()),
-                       PlannedSet(base.released, plan_.Trials()));
+      MeasureInversion(inversion, PlannedSet(*material_.base.original, plan_.Trials()),
+                       PlannedSet(material_.base.released, plan_.Trials()));
   for (std::size_t i = first; i < result_.rows.size(); ++i) {
     LadderRow& row = result_.rows[i];
-    row.reason = fmt::format("{} pairs", before.size());
     if (!row.ran) continue;
+    row.reason = fmt::format("{} pairs", before.size());
     const auto add = [&](const char* figure_name, double value, double chance) {
       Figure figure;
       figure.name = figure_name;
