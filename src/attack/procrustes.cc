@@ -43,6 +43,25 @@ EmbeddingSet Pair(const EmbeddingSet& original, const EmbeddingSet& protected_se
 
 MatrixXf UnitColumns(const MatrixXd& x) { return UnitLength(x.cast<float>()); }
 
+// Length 1, then centred.
+MatrixXd Centre(const Eigen::Ref<const MatrixXf>& x) {
+  const MatrixXd unit = UnitLength(x).cast<double>();
+  return unit.colwise() - unit.rowwise().mean();
+}
+
+MatrixXd PrincipalBasis(const MatrixXd& centred, Index components) {
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(centred * centred.transpose());
+  return eigen.eigenvectors().rightCols(components);
+}
+
+MatrixXf Reduce(const Eigen::Ref<const MatrixXf>& x, const MatrixXd& basis) {
+  if (x.rows() != basis.rows()) {
+    throw Error(fmt::format("inversion: embeddings of {} dimensions, {} are wanted", x.rows(),
+                            basis.rows()));
+  }
+  return UnitColumns(basis.transpose() * Centre(x));
+}
+
 }  // namespace
 
 MatrixXd OrthogonalProcrustes(const Eigen::Ref<const MatrixXd>& from,
@@ -54,23 +73,6 @@ MatrixXd OrthogonalProcrustes(const Eigen::Ref<const MatrixXd>& from,
   const Eigen::BDCSVD<MatrixXd> svd(to * from.transpose(),
                                     Eigen::ComputeFullU | Eigen::ComputeFullV);
   return svd.matrixU() * svd.matrixV().transpose();
-}
-
-MatrixXd EmbeddingInversion::Side::Reduce(const Eigen::Ref<const MatrixXf>& x) const {
-  if (x.rows() != mean.size()) {
-    throw Error(fmt::format("inversion: embeddings of {} dimensions, {} are wanted", x.rows(),
-                            mean.size()));
-  }
-  return basis.transpose() * (x.cast<double>().colwise() - mean);
-}
-
-EmbeddingInversion::Side EmbeddingInversion::MakeSide(const MatrixXf& x, Index components) {
-  Side side;
-  side.mean = x.cast<double>().rowwise().mean();
-  const MatrixXd centred = x.cast<double>().colwise() - side.mean;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(centred * centred.transpose());
-  side.basis = eigen.eigenvectors().rightCols(components);
-  return side;
 }
 
 EmbeddingInversion::EmbeddingInversion(const EmbeddingSet& original,
@@ -85,19 +87,18 @@ EmbeddingInversion::EmbeddingInversion(const EmbeddingSet& original,
   }
   const Index kept =
       options.components == 0 ? most : std::min(most, static_cast<Index>(options.components));
-  original_ = MakeSide(original.vectors, kept);
-  protected_ = MakeSide(paired.vectors, kept);
-  const MatrixXd to = UnitColumns(original_.Reduce(original.vectors)).cast<double>();
-  const MatrixXd from = UnitColumns(protected_.Reduce(paired.vectors)).cast<double>();
-  rotation_ = OrthogonalProcrustes(from, to);
+  original_basis_ = PrincipalBasis(Centre(original.vectors), kept);
+  protected_basis_ = PrincipalBasis(Centre(paired.vectors), kept);
+  rotation_ = OrthogonalProcrustes(Reduce(paired.vectors, protected_basis_).cast<double>(),
+                                   Reduce(original.vectors, original_basis_).cast<double>());
 }
 
 MatrixXf EmbeddingInversion::FromProtected(const Eigen::Ref<const MatrixXf>& x) const {
-  return UnitColumns(rotation_ * protected_.Reduce(x));
+  return (rotation_ * Reduce(x, protected_basis_).cast<double>()).cast<float>();
 }
 
 MatrixXf EmbeddingInversion::FromOriginal(const Eigen::Ref<const MatrixXf>& x) const {
-  return UnitColumns(original_.Reduce(x));
+  return Reduce(x, original_basis_);
 }
 
 InversionSuccess MeasureInversion(const EmbeddingInversion& inversion, const EmbeddingSet& original,
@@ -108,13 +109,20 @@ InversionSuccess MeasureInversion(const EmbeddingInversion& inversion, const Emb
   success.utterances = original.size();
   success.scores = CosineScores(inversion.FromProtected(paired.vectors),
                                 inversion.FromOriginal(original.vectors));
-  std::size_t same_utterance = 0, same_speaker = 0;
-  double chance_speaker = 0.0;
+  std::size_t same_utterance = 0, same_speaker = 0, other = 0;
+  double own = 0.0;  // Σ of the speakers' shares of utterances
   const auto by_speaker = original.BySpeaker();
+  const auto n = static_cast<double>(original.size());
   for (Index i = 0; i < success.scores.rows(); ++i) {
+    const std::string& speaker = original.speakers[static_cast<std::size_t>(i)];
+    const auto is_own = [&](Index j) {
+      return original.speakers[static_cast<std::size_t>(j)] == speaker;
+    };
     Index best = 0;
     success.scores.row(i).maxCoeff(&best);
     same_utterance += best == i ? 1 : 0;
+    same_speaker += is_own(best) ? 1 : 0;
+    best = i;
     float highest = -2.0F;
     for (Index j = 0; j < success.scores.cols(); ++j) {
       if (j != i && success.scores(i, j) > highest) {
@@ -122,16 +130,15 @@ InversionSuccess MeasureInversion(const EmbeddingInversion& inversion, const Emb
         best = j;
       }
     }
-    const std::string& speaker = original.speakers[static_cast<std::size_t>(i)];
-    same_speaker += original.speakers[static_cast<std::size_t>(best)] == speaker ? 1 : 0;
-    chance_speaker += static_cast<double>(by_speaker.at(speaker).size() - 1) /
-                      static_cast<double>(std::max<std::size_t>(1, original.size() - 1));
+    other += best != i && is_own(best) ? 1 : 0;
+    own += static_cast<double>(by_speaker.at(speaker).size());
   }
-  const auto n = static_cast<double>(original.size());
   success.top1_utterance = static_cast<double>(same_utterance) / n;
   success.top1_speaker = static_cast<double>(same_speaker) / n;
+  success.top1_other = static_cast<double>(other) / n;
   success.chance_utterance = 1.0 / n;
-  success.chance_speaker = chance_speaker / n;
+  success.chance_speaker = own / n / n;
+  success.chance_other = n > 1.0 ? (own - n) / n / (n - 1.0) : 0.0;
   return success;
 }
 

@@ -17,9 +17,8 @@ Eigen::MatrixXd OrthogonalProcrustes(const Eigen::Ref<const Eigen::MatrixXd>& fr
                                      const Eigen::Ref<const Eigen::MatrixXd>& to);
 
 struct InversionOptions {
-  // Principal components kept on each side before the rotation; 0: all. What carries little
-  // variance is mostly noise, and a rotation of many dimensions needs many pairs.
-  int components = 70;
+  // Principal components kept on each side before the rotation; 0: all that the pairs span.
+  int components = 0;
 };
 
 // Protected embeddings back into the space of the originals.
@@ -30,18 +29,14 @@ class EmbeddingInversion {
   EmbeddingInversion(const EmbeddingSet& original, const EmbeddingSet& protected_set,
                      const InversionOptions& options = {});
 
-  // Where protected and original embeddings meet: centred, reduced, turned, length 1.
+  // Where protected and original embeddings meet: length 1, centred, reduced, turned, length 1. A
+  // set is centred with its own mean, not with that of the training pairs: the attacker sees the
+  // whole release, and its mean (of one gender, say) is another. So x is a whole set.
   Eigen::MatrixXf FromProtected(const Eigen::Ref<const Eigen::MatrixXf>& x) const;
   Eigen::MatrixXf FromOriginal(const Eigen::Ref<const Eigen::MatrixXf>& x) const;
 
  private:
-  struct Side {
-    Eigen::VectorXd mean;
-    Eigen::MatrixXd basis;  // D × components
-    Eigen::MatrixXd Reduce(const Eigen::Ref<const Eigen::MatrixXf>& x) const;
-  };
-  static Side MakeSide(const Eigen::MatrixXf& x, Eigen::Index components);
-  Side original_, protected_;
+  Eigen::MatrixXd original_basis_, protected_basis_;  // D × components
   Eigen::MatrixXd rotation_;
 };
 
@@ -49,8 +44,9 @@ class EmbeddingInversion {
 struct InversionSuccess {
   std::size_t utterances = 0;
   double top1_utterance = 0.0;  // the very same utterance, among all of `original`
-  double top1_speaker = 0.0;    // another utterance of the same speaker (the same one is left out)
-  double chance_utterance = 0.0, chance_speaker = 0.0;
+  double top1_speaker = 0.0;    // any utterance of the same speaker, as published for B1
+  double top1_other = 0.0;      // the same when the very same utterance is left out
+  double chance_utterance = 0.0, chance_speaker = 0.0, chance_other = 0.0;
   Eigen::MatrixXf scores;  // cosines, protected × original
 };
 // Both sets hold the same ids (Error with counts otherwise), speakers and none of the training

@@ -54,7 +54,8 @@ TEST(Procrustes, ARotatedReleaseIsUndoneAndARandomOneIsNot) {
   const InversionSuccess chance =
       MeasureInversion(nothing, Voices(test), Voices(Gaussian(8, 80, 8)));
   EXPECT_LT(chance.top1_utterance, 0.1);
-  EXPECT_NEAR(chance.chance_speaker, 3.0 / 79.0, 1e-12);
+  EXPECT_NEAR(chance.chance_speaker, 4.0 / 80.0, 1e-12);
+  EXPECT_NEAR(chance.chance_other, 3.0 / 79.0, 1e-12);
 }
 
 TEST(Procrustes, UnpairedUtterancesAreCounted) {
@@ -67,20 +68,21 @@ TEST(Procrustes, UnpairedUtterancesAreCounted) {
   }
 }
 
-// Learned on the enrolment utterances of B1, tried on the trial utterances.
+// Learned on the enrolment utterances of B1, tried on the trial utterances. Published with this
+// data (deep-privacy/x-vector-procrustes): 25.48 % and 36.61 % of utterances find their speaker.
 TEST(Procrustes, InvertsTheFieldsOwnAnonymiser) {
-  SOTTO_NEEDS_SHARED("data/xvectors");
-  const auto xvectors = testing::SharedFolder() / "data/xvectors";
-  for (const char* encoder : {"b1", "b1_retrained_encoder"}) {
-    const auto read = [&](const char* name) { return ReadEmbeddings(xvectors / encoder / name); };
-    const EmbeddingInversion inversion(read("enrolls"), read("enrolls_anon"));
-    for (const char* gender : {"trials_f", "trials_m"}) {
-      const InversionSuccess success =
-          MeasureInversion(inversion, read(gender), read(fmt::format("{}_anon", gender).c_str()));
-      fmt::print("{} {} utterance {:.3f} speaker {:.3f} (chance {:.3f}, {:.3f})\n", encoder, gender,
-                 success.top1_utterance, success.top1_speaker, success.chance_utterance,
-                 success.chance_speaker);
-    }
+  SOTTO_NEEDS_SHARED("data/xvectors/b1");
+  const auto xvectors = testing::SharedFolder() / "data/xvectors/b1";
+  const auto read = [&](const std::string& name) { return ReadEmbeddings(xvectors / name); };
+  const EmbeddingInversion inversion(read("enrolls"), read("enrolls_anon"));
+  for (const std::string name : {"trials_f", "trials_m"}) {
+    const InversionSuccess success = MeasureInversion(inversion, read(name), read(name + "_anon"));
+    RecordProperty(
+        name, fmt::format("utterance {:.4f} speaker {:.4f} other {:.4f}", success.top1_utterance,
+                          success.top1_speaker, success.top1_other));
+    EXPECT_GE(success.top1_speaker, 0.20) << name;
+    EXPECT_GE(success.top1_other, 0.20) << name;
+    EXPECT_LT(success.chance_speaker, 0.06);
   }
 }
 

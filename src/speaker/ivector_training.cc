@@ -62,7 +62,8 @@ std::vector<std::size_t> Sample(std::size_t n, std::size_t wanted, std::uint64_t
   return places;
 }
 
-// One utterance of each speaker after the other until there are enough.
+// One utterance of each speaker after the other until there are enough. When that would leave less
+// than two for each, fewer speakers: LDA learns from pairs.
 std::vector<std::size_t> ChooseUtterances(const UtteranceList& list, std::size_t wanted,
                                           std::uint64_t seed) {
   std::map<std::string, std::vector<std::size_t>> by_speaker;
@@ -70,6 +71,10 @@ std::vector<std::size_t> ChooseUtterances(const UtteranceList& list, std::size_t
     by_speaker[list.utterances[i].speaker].push_back(i);
   }
   SeededRng rng(seed);
+  while (by_speaker.size() > 2 && wanted < 2 * by_speaker.size()) {
+    by_speaker.erase(
+        std::next(by_speaker.begin(), static_cast<std::ptrdiff_t>(rng.Below(by_speaker.size()))));
+  }
   for (auto& [speaker, places] : by_speaker) {
     for (std::size_t i = 0; i + 1 < places.size(); ++i) {
       std::swap(places[i], places[i + rng.Below(places.size() - i)]);
