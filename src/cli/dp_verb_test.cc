@@ -163,7 +163,7 @@ std::string MakeEmbeddings(const testing::TemporaryFolder& folder, const std::st
     for (int u = 0; u < 2; ++u) {
       ark += fmt::format("{}{}-{} [", name, s, u);
       for (int k = 0; k < 8; ++k) {
-        ark += fmt::format(" {:.4f}", std::sin(seed + 7.3 * s * (k + 1) + 0.05 * u));
+        ark += fmt::format(" {:.4f}", std::sin(seed + 7.3 * (s + 1) * (k + 1) + 0.05 * u));
       }
       ark += " ]\n";
       utt2spk += fmt::format("{0}{1}-{2} {0}{1}\n", name, s, u);
