@@ -33,7 +33,7 @@ void DrawWithReplacement(SeededRng& rng, std::size_t n, const WeightOf& weight_o
 
 }  // namespace
 
-Resampler::Resampler(const Trials& trials) : trials_(trials) {
+TrialResampler::TrialResampler(const Trials& trials) : trials_(trials) {
   if (trials.HasSpeakers()) n_speakers_ = NumberSpeakers(trials, enrol_, test_);
   if (n_speakers_ > 1) return;
   n_speakers_ = 0;
@@ -42,13 +42,13 @@ Resampler::Resampler(const Trials& trials) : trials_(trials) {
   }
 }
 
-std::string Resampler::Describe() const {
+std::string TrialResampler::Describe() const {
   if (SpeakerLevel()) return fmt::format("speaker-level ({} speakers)", n_speakers_);
   return trials_.HasSpeakers() ? "trial-level (one speaker alone)"
                                : "trial-level (no speakers given)";
 }
 
-void Resampler::Make(std::uint64_t seed, std::uint64_t r, Draw& draw) const {
+void TrialResampler::Make(std::uint64_t seed, std::uint64_t r, Draw& draw) const {
   SeededRng rng(MixBits(MixBits(seed + 1) ^ (r + 0x9e3779b97f4a7c15U)));
   draw.trial.assign(trials_.size(), 0.0);
   if (!SpeakerLevel()) {

@@ -18,9 +18,9 @@
 
 namespace sotto {
 
-class Resampler {
+class TrialResampler {
  public:
-  explicit Resampler(const Trials& trials);  // keeps a reference
+  explicit TrialResampler(const Trials& trials);  // keeps a reference
 
   bool SpeakerLevel() const { return n_speakers_ > 0; }
   std::size_t Speakers() const { return n_speakers_; }

@@ -145,7 +145,7 @@ Panel TandemPanel(const TandemScores& scores, const TandemResult& result,
 }
 
 Panel FairnessPanel(const FairnessMeter& meter, const FairnessResult& result,
-                    const Resampler& resampler, std::span<const std::uint32_t> kept,
+                    const TrialResampler& resampler, std::span<const std::uint32_t> kept,
                     const IntervalOptions& intervals) {
   // Equal weight of both errors, or the alpha next to it.
   const auto nearest =
@@ -175,7 +175,7 @@ Panel FairnessPanel(const FairnessMeter& meter, const FairnessResult& result,
   }
   panel.bootstrap = Describe(intervals, resampler.Describe());
   AddIntervals(panel.figures, intervals, [&](std::uint64_t r) {
-    Resampler::Draw draw;
+    TrialResampler::Draw draw;
     resampler.Make(intervals.seed, r, draw);
     std::vector<double> weights;
     weights.reserve(kept.size());

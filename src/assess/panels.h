@@ -28,7 +28,7 @@ Panel TandemPanel(const TandemScores& scores, const TandemResult& result,
 
 // `kept`: row of each grouped trial in the trials that `resampler` draws from.
 Panel FairnessPanel(const FairnessMeter& meter, const FairnessResult& result,
-                    const Resampler& resampler, std::span<const std::uint32_t> kept,
+                    const TrialResampler& resampler, std::span<const std::uint32_t> kept,
                     const IntervalOptions& intervals);
 
 // Speakers are drawn; the LLRs keep the calibration of all data.

@@ -68,8 +68,8 @@ TEST(FairnessPanel, DrawsSpeakersWhereTheyAreNamedAndSaysSo) {
   const Trials trials = ParseTrialTsv(text, "t", {"group", true, false});
   const Grouping grouping = GroupTrials(trials, trials.extra, nullptr, nullptr, false);
   const FairnessMeter meter(grouping.trials, {{0.05, 0.1}, {0.5}});
-  const Panel panel =
-      FairnessPanel(meter, meter.Measure(), Resampler(trials), grouping.kept, {50, 0.95, 1, 2});
+  const Panel panel = FairnessPanel(meter, meter.Measure(), TrialResampler(trials), grouping.kept,
+                                    {50, 0.95, 1, 2});
   EXPECT_NE(panel.bootstrap.find("speaker-level (12 speakers)"), std::string::npos);
   ASSERT_EQ(panel.figures.size(), 8U);
   ASSERT_TRUE(panel.figures[0].interval.has_value());

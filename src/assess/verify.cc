@@ -153,7 +153,7 @@ struct Prepared {
   const ScoreLevels& data;
   const VerifyOptions& options;
   const std::optional<Identification>& identification;
-  Resampler resampler;
+  TrialResampler resampler;
   LevelCosts costs;
   std::vector<std::uint32_t> level;        // of each trial
   std::vector<std::vector<double>> terms;  // of C_ECE, per calibration and trial
@@ -168,7 +168,7 @@ std::vector<double> ValuesOf(const std::vector<Figure>& figures) {
 
 // The headline values of resample r; empty when it has lost a class.
 std::vector<double> Resample(const Prepared& p, std::uint64_t r, ScoreLevels& scratch,
-                             Resampler::Draw& draw) {
+                             TrialResampler::Draw& draw) {
   p.resampler.Make(p.options.seed, r, draw);
   for (Level& level : scratch.levels) level.tar = level.non = 0.0;
   scratch.n_tar = scratch.n_non = 0.0;
@@ -199,8 +199,9 @@ std::vector<double> Resample(const Prepared& p, std::uint64_t r, ScoreLevels& sc
 
 Prepared Prepare(const Trials& trials, const ScoreLevels& data, const VerifyOptions& options,
                  const VerifyResult& result) {
-  Prepared p{trials, data, options, result.identification, Resampler(trials), MakeLevelCosts(data),
-             {},     {}};
+  Prepared p{
+      trials, data, options, result.identification, TrialResampler(trials), MakeLevelCosts(data),
+      {},     {}};
   p.level.reserve(trials.size());
   for (const double score : trials.scores) {
     const auto found =
@@ -222,7 +223,7 @@ std::string Bootstrap(const Prepared& p, std::vector<Figure>& figures) {
   std::vector<std::vector<double>> values(n);
   ParallelFor((n + kChunk - 1) / kChunk, p.options.jobs, [&](std::size_t chunk) {
     ScoreLevels scratch = p.data;
-    Resampler::Draw draw;
+    TrialResampler::Draw draw;
     for (std::size_t r = chunk * kChunk; r < std::min(n, (chunk + 1) * kChunk); ++r) {
       values[r] = Resample(p, r, scratch, draw);
     }

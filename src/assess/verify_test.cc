@@ -65,9 +65,9 @@ TEST(Bootstrap, IntervalsDependOnTheSeedAndNotOnTheThreads) {
 
 TEST(Bootstrap, WeighsATrialByTheProductOfItsSpeakersWeights) {
   const Trials trials = MakeTrials(6, 2, 3);
-  const Resampler resampler(trials);
+  const TrialResampler resampler(trials);
   ASSERT_TRUE(resampler.SpeakerLevel());
-  Resampler::Draw draw;
+  TrialResampler::Draw draw;
   for (std::uint64_t r = 0; r < 20; ++r) {
     resampler.Make(7, r, draw);
     double speakers = 0.0;
@@ -85,9 +85,9 @@ TEST(Bootstrap, WeighsATrialByTheProductOfItsSpeakersWeights) {
 TEST(Bootstrap, IsTrialLevelWithinClassesWithoutSpeakersAndSaysSo) {
   Trials trials = MakeTrials(6, 4, 3);
   trials.enrol_spk = trials.test_spk = IdColumn();
-  const Resampler resampler(trials);
+  const TrialResampler resampler(trials);
   EXPECT_FALSE(resampler.SpeakerLevel());
-  Resampler::Draw draw;
+  TrialResampler::Draw draw;
   resampler.Make(1, 0, draw);
   double sum[2] = {0.0, 0.0};
   for (std::size_t i = 0; i < trials.size(); ++i) sum[trials.is_target[i]] += draw.trial[i];

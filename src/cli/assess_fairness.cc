@@ -141,7 +141,7 @@ void Run(const FairnessFlags& flags) {
   const FairnessMeter meter(grouping.trials, flags.options);
   const FairnessResult result = meter.Measure();
   const Panel panel =
-      FairnessPanel(meter, result, Resampler(trials), grouping.kept, flags.output.intervals);
+      FairnessPanel(meter, result, TrialResampler(trials), grouping.kept, flags.output.intervals);
   if (!flags.output.report.empty()) {
     FairnessOptions fine = flags.options;
     const double first = fine.fmr_targets.front();
