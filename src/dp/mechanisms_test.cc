@@ -237,7 +237,7 @@ TEST(MironovAttack, ExcludesTheNeighbourInMostTextbookDrawsAndNeverInOurs) {
 template <typename Draw, typename Mass>
 double ChiSquarePerDegree(int reach, const Draw& draw, const Mass& mass) {
   constexpr int kDraws = 200000;
-  std::vector<double> counts(static_cast<std::size_t>(2 * reach + 1), 0.0);
+  std::vector<double> counts(2 * static_cast<std::size_t>(reach) + 1, 0.0);
   double outside = 0.0;
   for (int i = 0; i < kDraws; ++i) {
     const auto z = static_cast<long>(draw());
