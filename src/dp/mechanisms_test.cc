@@ -244,7 +244,7 @@ double ChiSquarePerDegree(int reach, const Draw& draw, const Mass& mass) {
     if (std::abs(z) > reach) {
       outside += 1.0;
     } else {
-      counts[static_cast<std::size_t>(z + reach)] += 1.0;
+      counts[static_cast<std::size_t>(z) + static_cast<std::size_t>(reach)] += 1.0;
     }
   }
   double total = 0.0;
@@ -253,7 +253,8 @@ double ChiSquarePerDegree(int reach, const Draw& draw, const Mass& mass) {
   double rest = kDraws;
   for (int z = -reach; z <= reach; ++z) {
     const double expected = kDraws * mass(z) / total;
-    const double found = counts[static_cast<std::size_t>(z + reach)];
+    const int cell = z + reach;
+    const double found = counts[static_cast<std::size_t>(cell)];
     statistic += (found - expected) * (found - expected) / expected;
     rest -= expected;
   }
