@@ -112,6 +112,7 @@ TEST(MethodCard, ReferenceValuesOfDpSgd) {
   const PrivacyEvent mnist = Steps(256.0 / 60000.0, 1.1, 14062);
   EXPECT_NEAR(Rdp(mnist, 1e-5).eps, 2.596556, 2e-6);
   std::vector<double> rdp;
+  rdp.reserve(orders.size());
   for (const double order : orders) rdp.push_back(14062.0 * RdpOfEvent(mnist, order));
   EXPECT_NEAR(RdpToEpsilonClassic(orders, rdp, 1e-5).eps, 3.008272, 2e-6);
   const PldEpsilon pld = Pld(mnist, 1e-5);

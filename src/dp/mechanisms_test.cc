@@ -237,14 +237,14 @@ TEST(MironovAttack, ExcludesTheNeighbourInMostTextbookDrawsAndNeverInOurs) {
 template <typename Draw, typename Mass>
 double ChiSquarePerDegree(int reach, const Draw& draw, const Mass& mass) {
   constexpr int kDraws = 200000;
-  std::vector<double> counts(static_cast<std::size_t>(2 * reach + 1), 0.0);
+  std::vector<double> counts(2 * static_cast<std::size_t>(reach) + 1, 0.0);
   double outside = 0.0;
   for (int i = 0; i < kDraws; ++i) {
     const auto z = static_cast<long>(draw());
     if (std::abs(z) > reach) {
       outside += 1.0;
     } else {
-      counts[static_cast<std::size_t>(z + reach)] += 1.0;
+      counts[static_cast<std::size_t>(z) + static_cast<std::size_t>(reach)] += 1.0;
     }
   }
   double total = 0.0;
@@ -253,7 +253,8 @@ double ChiSquarePerDegree(int reach, const Draw& draw, const Mass& mass) {
   double rest = kDraws;
   for (int z = -reach; z <= reach; ++z) {
     const double expected = kDraws * mass(z) / total;
-    const double found = counts[static_cast<std::size_t>(z + reach)];
+    const int cell = z + reach;
+    const double found = counts[static_cast<std::size_t>(cell)];
     statistic += (found - expected) * (found - expected) / expected;
     rest -= expected;
   }

@@ -152,7 +152,7 @@ TEST(VoiceInd, RefusesCandidatesThatAreProtectedUnlessOnlyTheAssignmentIsMeant) 
   EXPECT_THROW(ReleaseVoiceInd(source, source, options, kKey), Error);
   // The same vectors under other names are the same people.
   EmbeddingSet renamed = Voices("s", 5, 2, 1);
-  for (std::string& name : renamed.speakers) name = "q" + name;
+  for (std::string& name : renamed.speakers) name.insert(0, "q");
   EXPECT_THROW(ReleaseVoiceInd(source, renamed, options, kKey), Error);
   options.assignment_only = true;
   EXPECT_EQ(ReleaseVoiceInd(source, source, options, kKey).overlapping, 5U);
