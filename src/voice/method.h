@@ -22,7 +22,7 @@ class VoiceMethod {
   virtual ~VoiceMethod() = default;
   // True when the voices to be protected must be known (Fit) before the first MakeTransformer.
   virtual bool NeedsFit() const { return false; }
-  virtual void Fit(SourceVoices /*sources*/) {}
+  virtual void Fit(SourceVoices /*sources*/) {}  // NOLINT(performance-unnecessary-value-param)
   // A transformer for one channel of one utterance. All channels of an utterance get the same
   // target. Error when the method could not be fitted to the speaker.
   virtual std::unique_ptr<StreamTransformer> MakeTransformer(
