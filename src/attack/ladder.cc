@@ -176,11 +176,7 @@ class Ladder {
       VerifyResult verified = Verify(trials, levels, verify);
       row.figures = std::move(verified.figures);
       row.bootstrap = verified.bootstrap;
-      for (Figure& figure : row.figures) {
-        figure.attacker = row.attacker;
-        figure.counts.emplace_back("n_tar", verified.n_tar);
-        figure.counts.emplace_back("n_non", verified.n_non);
-      }
+      for (Figure& figure : row.figures) figure.attacker = row.attacker;
       row.ran = true;
     } catch (const Error& error) {
       row.reason = error.what();
