@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "audio/pack_corpus.h"
 #include "base/error.h"
@@ -48,13 +47,6 @@ std::string Describe(const SpeechPack& pack) {
                      static_cast<double>(pack.samples.size()) / pack.rate_hz / 3600.0);
 }
 
-// What an attacker's encoder says it was made for: the protection's own record, less its counts.
-std::string AttackerHeader(const std::string& run, const std::string& base) {
-  nlohmann::ordered_json header = {{"base", base}};
-  if (!run.empty()) header["run"] = nlohmann::ordered_json::parse(run);
-  return header.dump();
-}
-
 int RunProgram(const fs::path& program, const std::vector<std::string>& arguments) {
   std::vector<char*> argv;
   std::string name = program.string();
@@ -84,21 +76,12 @@ void TrainEncoderOn(const Flags& flags, const std::vector<std::string>& passed) 
       fs::remove(path, ignored);
     }
   } const removed{pack_file};
-  std::string run;
   {
     const SpeechPack pack = Pack(flags);
-    run = pack.run;
     fmt::print(stderr, "{}\n", Describe(pack));
     WriteSpeechPack(pack_file, pack);
   }
   std::vector<std::string> arguments = {"encoder", "--pack", pack_file.string(), "-o", flags.out};
-  std::string base;
-  for (std::size_t i = 0; i + 1 < passed.size(); ++i) {
-    if (passed[i] == "--base") base = passed[i + 1];
-  }
-  if (!run.empty()) {
-    arguments.insert(arguments.end(), {"--attacker", AttackerHeader(run, base)});
-  }
   arguments.insert(arguments.end(), passed.begin(), passed.end());
   if (const int code = RunProgram(program, arguments); code != 0) throw ExitWith{code};
 }

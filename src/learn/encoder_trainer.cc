@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <random>
+#include <set>
 
 #include "base/error.h"
 #include "learn/torch_backend.h"
@@ -25,6 +26,7 @@ constexpr std::int64_t kMaxValidationSamples = 8 * 16000;
 
 struct Speaker {
   std::vector<std::size_t> utterances;
+  double emphasis = 1.0;
 };
 
 // Utterances of the training and of the held-out speakers.
@@ -41,22 +43,43 @@ Split SplitSpeakers(const SpeechPack& pack, const EncoderTraining& o) {
   }
   std::vector<std::string> candidates;
   for (const auto& [name, speaker] : speakers) {
-    if (speaker.utterances.size() >= 3) candidates.push_back(name);
+    if (speaker.utterances.size() >= 3 && name.find(kAlteredMark) == std::string::npos) {
+      candidates.push_back(name);
+    }
   }
   std::mt19937_64 random(o.seed);
   std::shuffle(candidates.begin(), candidates.end(), random);
-  if (static_cast<std::int64_t>(candidates.size()) < o.held_out) {
+  // Those asked for by name come first.
+  for (const std::string& name : o.hold_out) {
+    const auto found = std::find(candidates.begin(), candidates.end(), name);
+    if (found == candidates.end()) {
+      throw Error(
+          fmt::format("speaker '{}' cannot be held out: not there or fewer than three "
+                      "utterances",
+                      name));
+    }
+    std::rotate(candidates.begin(), found, found + 1);
+  }
+  const auto held_out =
+      static_cast<std::size_t>(std::max(o.held_out, static_cast<std::int64_t>(o.hold_out.size())));
+  if (candidates.size() < held_out) {
     throw Error(fmt::format("{} speakers have three utterances, {} are to be held out",
-                            candidates.size(), o.held_out));
+                            candidates.size(), held_out));
   }
+  candidates.resize(held_out);
+  const std::set<std::string> chosen(candidates.begin(), candidates.end());
   Split split;
-  for (std::int64_t i = 0; i < o.held_out; ++i) {
-    auto& speaker = speakers[candidates[static_cast<std::size_t>(i)]];
-    if (speaker.utterances.size() > 12) speaker.utterances.resize(12);
-    split.held_out.push_back(std::move(speaker));
-    speakers.erase(candidates[static_cast<std::size_t>(i)]);
+  for (auto& [name, speaker] : speakers) {
+    const std::string original = name.substr(0, name.find(kAlteredMark));
+    if (!chosen.contains(original)) {
+      const auto emphasis = o.emphasis.find(original);
+      if (emphasis != o.emphasis.end()) speaker.emphasis = emphasis->second;
+      split.training.push_back(std::move(speaker));
+    } else if (chosen.contains(name)) {
+      if (speaker.utterances.size() > 12) speaker.utterances.resize(12);
+      split.held_out.push_back(std::move(speaker));
+    }
   }
-  for (auto& [name, speaker] : speakers) split.training.push_back(std::move(speaker));
   return split;
 }
 
@@ -210,7 +233,7 @@ class BatchMaker {
     // Speakers with more speech come more often, by the square root.
     std::vector<double> weights;
     for (const Speaker& s : speakers) {
-      weights.push_back(std::sqrt(static_cast<double>(s.utterances.size())));
+      weights.push_back(s.emphasis * std::sqrt(static_cast<double>(s.utterances.size())));
     }
     pick_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
   }
@@ -269,6 +292,23 @@ Tensor MarginLogits(const Tensor& cosine, const Tensor& labels, double margin, d
       torch::where(c > std::cos(std::numbers::pi - margin), moved, c - std::sin(margin) * margin);
   const Tensor hot = torch::zeros_like(c).scatter_(1, labels.unsqueeze(1), 1.0);
   return scale * (hot * safe + (1.0 - hot) * c);
+}
+
+// The base's own idea of each class: the mean embedding of some crops, so that fine-tuning does not
+// begin with noise.
+void MeetCentres(Encoder& encoder, BatchMaker& batches, const TorchMel& mel, Tensor& centres,
+                 const EncoderTraining& o) {
+  torch::NoGradGuard no_grad;
+  encoder.backend.SetTraining(false);
+  Tensor sums = torch::zeros_like(centres);
+  const std::int64_t rounds = 3 * centres.size(0) / o.speakers_per_batch + 1;
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    const Batch batch = batches.Next(o.frames);
+    const Tensor e = torch::nn::functional::normalize(encoder(mel(batch.samples)));
+    sums.index_add_(0, torch::cat({batch.labels, batch.labels}), e);
+  }
+  const Tensor seen = (sums.square().sum(1, true) > 0).to(torch::kFloat32);
+  centres.copy_(seen * torch::nn::functional::normalize(sums) * 0.7 + (1.0 - seen) * centres);
 }
 
 double LearningRate(const EncoderTraining& o, std::int64_t step) {
@@ -330,7 +370,6 @@ TrainedEncoder TrainEncoder(const SpeechPack& pack, const EncoderTraining& o,
   if (device.is_cuda()) {
     at::globalContext().setAllowTF32CuBLAS(true);
     at::globalContext().setAllowTF32CuDNN(true);
-    at::globalContext().setBenchmarkCuDNN(true);
   }
   const Split split = SplitSpeakers(pack, o);
   if (split.training.size() < 2) throw Error("fewer than 2 speakers to train on");
@@ -350,6 +389,7 @@ TrainedEncoder TrainEncoder(const SpeechPack& pack, const EncoderTraining& o,
   const auto dimension = std::visit([](const auto& n) { return n.embedding; }, o.net);
   const auto classes = static_cast<std::int64_t>(split.training.size() * o.speeds.size());
   Tensor centres = torch::randn({classes, dimension}, torch::TensorOptions(device)) * 0.05;
+  if (base != nullptr) MeetCentres(encoder, batches, mel, centres, o);
   centres.requires_grad_(true);
   Tensor proto = torch::tensor({10.0f, -5.0f}).to(device).requires_grad_(true);
   std::vector<Tensor> parameters = encoder.backend.Parameters();
@@ -403,10 +443,8 @@ TrainedEncoder TrainEncoder(const SpeechPack& pack, const EncoderTraining& o,
       if (o.bf16) x = (x - x.mean(2, true)).to(torch::kBFloat16);
     }
     const Tensor e = torch::nn::functional::normalize(encoder(x).to(torch::kFloat32));
-    const Tensor dropped = o.dropout > 0.0 ? torch::dropout(e, o.dropout, true) : e;
     const Tensor labels = torch::cat({batch.labels, batch.labels});
-    const Tensor cosine = torch::matmul(torch::nn::functional::normalize(dropped),
-                                        torch::nn::functional::normalize(centres).t());
+    const Tensor cosine = torch::matmul(e, torch::nn::functional::normalize(centres).t());
     const double ramp =
         std::min(1.0, 3.0 * static_cast<double>(step) / static_cast<double>(o.steps));
     const double margin = base != nullptr ? o.margin : o.margin * ramp;

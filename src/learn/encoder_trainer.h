@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@
 #include "nn/safetensors.h"
 
 namespace sotto {
+
+// Ends the name of a speaker in an altered copy, before its number ("p001\x1f1"): a voice of its
+// own, but held out together with the original.
+inline constexpr char kAlteredMark = '\x1f';
 
 struct EncoderTraining {
   EncoderNetOptions net = EcapaOptions{};
@@ -30,10 +35,11 @@ struct EncoderTraining {
   double margin = 0.2, scale = 30.0;  // radians; the margin grows over the first third
   double prototype_weight = 0.5;
   double average = 0.998;  // decay of the moving average
-  double dropout = 0.0;    // of mel crops' embeddings before the softmax
   AugmentOptions augment;
-  double augmented = 0.85;     // share of crops that are augmented
-  std::int64_t held_out = 40;  // speakers with at least three utterances
+  double augmented = 0.85;                 // share of crops that are augmented
+  std::map<std::string, double> emphasis;  // speakers drawn this much more often than others
+  std::int64_t held_out = 40;         // speakers with at least three utterances, drawn by the seed
+  std::vector<std::string> hold_out;  // of these, by name
   std::int64_t validate_every = 500;
   std::int64_t patience = 0;  // validations without a new best before stopping; 0: never
   std::uint64_t seed = 1;

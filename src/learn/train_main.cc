@@ -16,7 +16,8 @@ namespace {
 
 struct EncoderFlags {
   std::vector<std::string> packs, new_speaker_packs;
-  std::string out, base, net = "ecapa", curve, attacker;
+  std::vector<double> emphasis;
+  std::string out, base, net = "ecapa", curve;
   std::int64_t channels = 512, aggregation = 512;
   EncoderTraining training;
 };
@@ -36,6 +37,11 @@ void RunEncoder(EncoderFlags flags) {
   SpeechPack pack;
   for (std::size_t i = 0; i < flags.packs.size(); ++i) {
     SpeechPack more = ReadSpeechPack(flags.packs[i]);
+    if (i < flags.emphasis.size()) {
+      for (const PackedUtterance& u : more.utterances) {
+        flags.training.emphasis[u.speaker] = flags.emphasis[i];
+      }
+    }
     if (i == 0) {
       pack = std::move(more);
     } else {
@@ -43,7 +49,8 @@ void RunEncoder(EncoderFlags flags) {
     }
   }
   for (std::size_t i = 0; i < flags.new_speaker_packs.size(); ++i) {
-    Append(pack, ReadSpeechPack(flags.new_speaker_packs[i]), fmt::format("+{}", i + 1));
+    Append(pack, ReadSpeechPack(flags.new_speaker_packs[i]),
+           fmt::format("{}{}", kAlteredMark, i + 1));
   }
   TensorFile base;
   if (!flags.base.empty()) {
@@ -58,7 +65,11 @@ void RunEncoder(EncoderFlags flags) {
     flags.training.net = options;
   }
   TrainedEncoder trained = TrainEncoder(pack, flags.training, flags.base.empty() ? nullptr : &base);
-  if (!flags.attacker.empty()) trained.file.metadata["sotto.attacker"] = flags.attacker;
+  if (!pack.run.empty()) {  // protected speech: whose attacker this is
+    nlohmann::ordered_json header = {{"base", flags.base.empty() ? "" : Fingerprint(base)}};
+    header["run"] = nlohmann::ordered_json::parse(pack.run);
+    trained.file.metadata["sotto.attacker"] = header.dump();
+  }
   WriteTensorFile(flags.out, trained.file, StoredAs::kFloat16);
   if (!flags.curve.empty()) {
     WriteFileAtomically(flags.curve, trained.file.Meta("sotto.training") + "\n");
@@ -72,13 +83,14 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
   verb->add_option("--pack", f.packs, "Decoded speech (sotto train pack)")->required();
   verb->add_option("--new-speakers", f.new_speaker_packs,
                    "Further packs whose speakers count as others (altered copies)");
+  verb->add_option("--emphasis", f.emphasis,
+                   "For each --pack: how much more often its speakers are drawn");
   verb->add_option("-o,--out", f.out, "The encoder, safetensors in half precision")->required();
   verb->add_option("--base", f.base, "Go on from this encoder");
   verb->add_option("--net", f.net)->check(CLI::IsMember({"ecapa", "xvector"}));
   verb->add_option("--channels", f.channels, "ECAPA: width");
   verb->add_option("--aggregation", f.aggregation, "ECAPA: width before pooling");
   verb->add_option("--curve", f.curve, "Write the training record as JSON");
-  verb->add_option("--attacker", f.attacker, "JSON for the header: the protection attacked");
   verb->add_option("--speeds", t.speeds)->expected(1, 9);
   verb->add_option("--batch-speakers", t.speakers_per_batch, "Two crops of each");
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
@@ -91,9 +103,9 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
   verb->add_option("--scale", t.scale);
   verb->add_option("--prototype-weight", t.prototype_weight);
   verb->add_option("--average", t.average);
-  verb->add_option("--dropout", t.dropout);
   verb->add_option("--augmented", t.augmented);
   verb->add_option("--held-out", t.held_out, "Speakers for validation");
+  verb->add_option("--hold-out", t.hold_out, "Speakers who are among them in any case");
   verb->add_option("--validate-every", t.validate_every);
   verb->add_option("--patience", t.patience, "Validations without a new best; 0: no stop");
   verb->add_option("--seed", t.seed);

@@ -193,4 +193,18 @@ void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, 
   WriteFileAtomically(path, SerialiseTensorFile(file, stored));
 }
 
+std::string Fingerprint(const TensorFile& file) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](const void* data, std::size_t size) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  };
+  for (const auto& [name, tensor] : file.tensors) {
+    add(name.c_str(), name.size() + 1);
+    add(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t));
+    add(tensor.values.data(), tensor.values.size() * sizeof(float));
+  }
+  return fmt::format("{:016x}", hash);
+}
+
 }  // namespace sotto

@@ -42,6 +42,10 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where);
 std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored);
 void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored);
 
+// 16 hexadecimal digits of FNV-1a over names, shapes and values (not the metadata): tells whether
+// two files hold the same net. No protection against someone who wants a collision.
+std::string Fingerprint(const TensorFile& file);
+
 // IEEE 754 binary16, to nearest even.
 std::uint16_t HalfFromFloat(float value);
 float FloatFromHalf(std::uint16_t half);
