@@ -157,8 +157,8 @@ class Gatherer {
     record_.voice.pool = o_.pool;
     if (!o_.attacker_encoder.empty()) {
       attacker_ = OpenEncoder(o_.attacker_encoder.string());
-      RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_, encoder_->Fingerprint(),
-                        o_.attacker_encoder.string());
+      RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_,
+                        encoder_->WeightsFingerprint(), o_.attacker_encoder.string());
     }
     MatchReleased(released_, original_, o_, record_.new_ids);
     if (!o_.background.empty()) CheckBackground();
