@@ -460,6 +460,10 @@ LadderResult Attack(const AttackOptions& options) {
   options.Validate();
   AttackOptions complete = options;
   complete.ladder.unlabelled = options.plan.unlabelled;
+  // The published lists enrol all utterances of a speaker.
+  std::vector<int>& l = complete.plan.l;
+  const bool has_all = std::find(l.begin(), l.end(), 0) != l.end();
+  if (!options.trial_lists.empty() && !has_all) l.push_back(0);
   for (const fs::path& list : options.trial_lists) {
     const auto lines = ParseTrialList(ReadTextFile(list), list.string());
     complete.plan.listed.insert(complete.plan.listed.end(), lines.begin(), lines.end());
