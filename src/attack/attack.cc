@@ -157,8 +157,8 @@ class Gatherer {
     record_.voice.pool = o_.pool;
     if (!o_.attacker_encoder.empty()) {
       attacker_ = OpenEncoder(o_.attacker_encoder.string());
-      RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_, encoder_->Fingerprint(),
-                        o_.attacker_encoder.string());
+      RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_,
+                        encoder_->WeightsFingerprint(), o_.attacker_encoder.string());
     }
     MatchReleased(released_, original_, o_, record_.new_ids);
     if (!o_.background.empty()) CheckBackground();
@@ -460,6 +460,10 @@ LadderResult Attack(const AttackOptions& options) {
   options.Validate();
   AttackOptions complete = options;
   complete.ladder.unlabelled = options.plan.unlabelled;
+  // The published lists enrol all utterances of a speaker.
+  std::vector<int>& l = complete.plan.l;
+  const bool has_all = std::find(l.begin(), l.end(), 0) != l.end();
+  if (!options.trial_lists.empty() && !has_all) l.push_back(0);
   for (const fs::path& list : options.trial_lists) {
     const auto lines = ParseTrialList(ReadTextFile(list), list.string());
     complete.plan.listed.insert(complete.plan.listed.end(), lines.begin(), lines.end());

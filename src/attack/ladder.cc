@@ -10,9 +10,9 @@
 #include "assess/pav.h"
 #include "attack/attributes.h"
 #include "attack/backends.h"
+#include "attack/ladder_parts.h"
 #include "attack/procrustes.h"
 #include "base/error.h"
-#include "speaker/embedding_map.h"
 
 namespace sotto {
 namespace {
@@ -64,7 +64,8 @@ class Ladder {
     WaveformInversion();
     InvertEmbeddings();
     Gender();
-    Map();
+    result_.map = MapTrials(plan_, *material_.base.original, material_.base.released,
+                            options_.map_points, options_.verify.jobs);
     FindWorst();
     result_.curve = material_.curve;
     return std::move(result_);
@@ -176,11 +177,7 @@ class Ladder {
       VerifyResult verified = Verify(trials, levels, verify);
       row.figures = std::move(verified.figures);
       row.bootstrap = verified.bootstrap;
-      for (Figure& figure : row.figures) {
-        figure.attacker = row.attacker;
-        figure.counts.emplace_back("n_tar", verified.n_tar);
-        figure.counts.emplace_back("n_non", verified.n_non);
-      }
+      for (Figure& figure : row.figures) figure.attacker = row.attacker;
       row.ran = true;
     } catch (const Error& error) {
       row.reason = error.what();
@@ -363,9 +360,10 @@ class Ladder {
   void InvertEmbeddings();
   void InvertWith(const EmbeddingSet& before, const EmbeddingSet& after, const std::string& suffix);
   void Gender();
-  void Map();
   EmbeddingSet PlannedSet(const EmbeddingSet& set,
-                          const std::vector<PlannedUtterance>& utterances) const;
+                          const std::vector<PlannedUtterance>& utterances) const {
+    return SelectPlanned(plan_, set, utterances);
+  }
   void AttackGenderWith(const std::string& attacker, const EmbeddingSet& train);
 
   void FindWorst() {
@@ -433,79 +431,13 @@ void Ladder::InvertWith(const EmbeddingSet& before, const EmbeddingSet& after,
   const MatrixXf trial = inversion.FromProtected(released_trial_);
   const std::size_t first = result_.rows.size();
   Score(result_.rows, name, *plain_.front(), Against(enrol, trial), suffix);
-  // Within each gender, as published for B1: gender is seldom hidden.
-  double found_utterance = 0.0, found_speaker = 0.0, found_other = 0.0, n = 0.0;
-  for (const char gender : {'F', 'M'}) {
-    std::vector<PlannedUtterance> trials = plan_.Trials();
-    std::erase_if(trials,
-                  [&](const PlannedUtterance& t) { return plan_.GenderOf(t.speaker) != gender; });
-    if (trials.size() < 2) continue;
-    const InversionSuccess success =
-        MeasureInversion(inversion, PlannedSet(*material_.base.original, trials),
-                         PlannedSet(material_.base.released, trials));
-    const auto weight = static_cast<double>(success.utterances);
-    found_utterance += weight * success.top1_utterance;
-    found_speaker += weight * success.top1_speaker;
-    found_other += weight * success.top1_other;
-    n += weight;
-  }
+  const std::vector<Figure> found =
+      InversionFigures(plan_, inversion, *material_.base.original, material_.base.released);
   for (std::size_t i = first; i < result_.rows.size(); ++i) {
     LadderRow& row = result_.rows[i];
     if (!row.ran) continue;
     row.reason = fmt::format("{} pairs", before.size());
-    if (n == 0.0) continue;
-    const auto add = [&](const char* figure_name, double found) {
-      Figure figure;
-      figure.name = figure_name;
-      figure.value = found / n;
-      figure.unit = "probability";
-      figure.direction = Direction::kLowerIsMorePrivate;
-      figure.attacker = name;
-      figure.counts = {{"recordings", static_cast<std::size_t>(n)}};
-      row.figures.push_back(std::move(figure));
-    };
-    // Whether the nearest original of an inverted trial is the same recording, any recording of the
-    // same person, or another one of that person.
-    add("inversion.top1_utterance", found_utterance);
-    add("inversion.top1_speaker", found_speaker);
-    add("inversion.top1_other", found_other);
-  }
-}
-
-EmbeddingSet Ladder::PlannedSet(const EmbeddingSet& set,
-                                const std::vector<PlannedUtterance>& utterances) const {
-  EmbeddingSet part;
-  part.vectors = VectorsOf(set, utterances, "embeddings");
-  for (const PlannedUtterance& utterance : utterances) {
-    part.ids.push_back(utterance.id);
-    part.speakers.push_back(utterance.speaker);
-    part.genders[utterance.speaker] = plan_.GenderOf(utterance.speaker);
-  }
-  return part;
-}
-
-// Trials before and after, those of as many speakers as the limit allows (spread evenly).
-void Ladder::Map() {
-  const std::size_t n = plan_.Trials().size();
-  const std::size_t kept = std::min(n, options_.map_points / 2);
-  std::vector<PlannedUtterance> shown;
-  for (std::size_t i = 0; i < n && kept > 0; ++i) {
-    if ((i + 1) * kept / n > i * kept / n) shown.push_back(plan_.Trials()[i]);
-  }
-  if (shown.size() < 4) return;
-  const MatrixXf before = VectorsOf(*material_.base.original, shown, "originals");
-  const MatrixXf after = VectorsOf(material_.base.released, shown, "release");
-  MatrixXf both(before.rows(), before.cols() + after.cols());
-  both << before, after;
-  MapOptions options;
-  options.jobs = options_.verify.jobs;
-  const Eigen::MatrixXd places = MapEmbeddings(both, options);
-  for (const bool released : {false, true}) {
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      const auto k = static_cast<Eigen::Index>(i + (released ? shown.size() : 0));
-      result_.map.push_back({shown[i].id, shown[i].speaker, plan_.GenderOf(shown[i].speaker),
-                             released, places(0, k), places(1, k)});
-    }
+    row.figures.insert(row.figures.end(), found.begin(), found.end());
   }
 }
 

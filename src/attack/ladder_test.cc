@@ -226,32 +226,29 @@ TEST_F(XVectorLadder, ReproducesTheKnownPictureOfB1) {
   EXPECT_EQ(result.rows[result.worst].attacker, "semi-informed");
   // Champion et al. 2021 print a top-1 of 25.5 and 36.6 % for two encoders.
   const LadderRow& inversion = First(result, "embedding-inversion");
-  printf("own utt %.3f spk %.3f other %.3f eer %.3f\n", inversion.Value("inversion.top1_utterance"),
-         inversion.Value("inversion.top1_speaker"), inversion.Value("inversion.top1_other"),
-         inversion.Value("eer"));
   EXPECT_GE(inversion.Value("inversion.top1_speaker"), 0.20);
   EXPECT_FALSE(First(result, "within-release").ran);
 }
 
-TEST_F(XVectorLadder, ProcrustesFindsSpeakersOfB1) {
+// With originals of half the release at hand, half of the other half's speakers are found.
+TEST_F(XVectorLadder, KnownPairsOfB1FindMore) {
   SOTTO_NEEDS_SHARED("data/xvectors");
-  for (const char* encoder : {"b1", "b1_retrained_encoder"}) {
-    AttackMaterial material;
-    material.base.original = Read(encoder, "", false);
-    material.base.released = Read(encoder, "_anon", false);
-    PlanOptions plan_options;
-    plan_options.l = {0};
-    const TrialPlan plan(*material.base.original, plan_options);
-    LadderOptions options;
-    options.verify.resamples = 0;
-    options.map_points = 0;
-    const LadderResult result = RunLadder(plan, material, options);
-    const LadderRow& row = First(result, "embedding-inversion");
-    EXPECT_EQ(row.backend, "cosine_known_pairs");
-    printf("%s utt %.3f spk %.3f eer %.3f\n", encoder, row.Value("inversion.top1_utterance"),
-           row.Value("inversion.top1_speaker"), row.Value("eer"));
-    EXPECT_GE(row.Value("inversion.top1_speaker"), 0.20);
-  }
+  AttackMaterial material;
+  material.base.original = Read("b1", "", false);
+  material.base.released = Read("b1", "_anon", false);
+  PlanOptions plan_options;
+  plan_options.l = {0};
+  const TrialPlan plan(*material.base.original, plan_options);
+  LadderOptions options;
+  options.verify.resamples = 0;
+  options.map_points = 0;
+  const LadderResult result = RunLadder(plan, material, options);
+  const LadderRow& row = First(result, "embedding-inversion");
+  EXPECT_EQ(row.backend, "cosine_known_pairs");
+  EXPECT_GE(row.Value("inversion.top1_speaker"), 0.40);
+  // Trials of one speaker share a pseudonym, the attacker's own enrolment does not: the release
+  // links to itself better (measured 16 %) than lazy-informed links to it (29 %).
+  EXPECT_LT(Lowest(result, "within-release"), 0.20);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ ReleaseRecord ReadReleaseRecord(const fs::path& released) {
 }
 
 void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
-                       const std::string& base_fingerprint, const std::string& where) {
+                       const std::string& base_weights, const std::string& where) {
   if (text.empty()) {
     throw Error(fmt::format(
         "{}: the metadata has no 'sotto.attacker': it does not say which protection it was "
@@ -132,12 +132,9 @@ void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
     }
   }
   const std::string from = Text(header, "base", inside);
-  constexpr std::size_t kMinDigits = 8;
-  const bool is_prefix = from.size() >= kMinDigits && base_fingerprint.starts_with(from);
-  if (from != "scratch" && !is_prefix) {
-    throw Error(
-        fmt::format("{}: fine-tuned from the encoder '{}', this attack uses '{}' (or 'scratch')",
-                    where, from, base_fingerprint));
+  if (!from.empty() && from != base_weights) {
+    throw Error(fmt::format("{}: fine-tuned from the weights '{}', this attack's encoder has '{}'",
+                            where, from, base_weights));
   }
 }
 

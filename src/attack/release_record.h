@@ -35,11 +35,11 @@ ReleaseRecord ParseReleaseRecord(std::string_view json, const std::string& where
 ReleaseRecord ReadReleaseRecord(const std::filesystem::path& released);
 
 // Throws Error unless `header`, the metadata "sotto.attacker" of a retrained encoder, {"base":
-// fingerprint of the encoder it was fine-tuned from (the first 8 digits or more) or "scratch",
-// "run": a sotto-run.json}, names the release's method and parameters, and this base. The strategy
-// may be another: one retrained encoder serves all. An empty header is an Error too.
+// fingerprint of the weights it was fine-tuned from (empty: from scratch), "run": a
+// sotto-run.json}, names the release's method and parameters, and this base. The strategy may be
+// another: one retrained encoder serves all. An empty header is an Error too.
 void RequireAttackerOf(std::string_view header, const ReleaseRecord& release,
-                       const std::string& base_fingerprint, const std::string& where);
+                       const std::string& base_weights, const std::string& where);
 
 // From the metadata "sotto.training" {"curve": [{"step", "loss", "held_out_eer"}]}; empty without.
 std::vector<AttackerCurvePoint> ParseTrainingCurve(std::string_view training,

@@ -130,8 +130,6 @@ void Run(Flags& flags) {
   o.plan.unlabelled = flags.unlabelled == "exclude" ? Unlabelled::kExclude : Unlabelled::kError;
   o.ladder.verify.jobs = o.jobs;
   if (o.cache == "none") o.cache.clear();
-  // The published lists enrol all utterances of a speaker.
-  if (!o.trial_lists.empty()) o.plan.l.push_back(0);
   try {
     o.Validate();
     o.ladder.verify.Validate();

@@ -99,7 +99,7 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   for (const json& row : result["rows"]) {
     const bool run = row["status"] == "run";
     (run ? ran : rest).insert(row["attacker"].get<std::string>());
-    if (!run) EXPECT_FALSE(row["reason"].get<std::string>().empty());
+    EXPECT_TRUE(run || !row["reason"].get<std::string>().empty());
     if (!run || !row["figures"].contains("eer")) continue;
     lowest = std::min(lowest, row["figures"]["eer"].get<double>());
     ASSERT_EQ(row["ci"]["eer"].size(), 2U);

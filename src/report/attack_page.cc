@@ -234,7 +234,15 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   page.title = "What attackers reach";
   page.subtitle = source;
   page.lead = {LadderTable(result), AttributeTable(result)};
-  page.notes = result.notes;
+  // Remarks are sentences: they go below the tables.
+  for (PageTable& table : page.lead) {
+    table.header.pop_back();
+    for (auto& row : table.rows) {
+      if (!row.back().empty()) page.notes.push_back(row.front() + ": " + row.back());
+      row.pop_back();
+    }
+  }
+  page.notes.insert(page.notes.end(), result.notes.begin(), result.notes.end());
   page.notes.push_back(fmt::format("{} speakers, {} enrolment and {} trial utterances",
                                    result.speakers, result.enrolment, result.trials));
   page.notes.emplace_back(

@@ -126,14 +126,15 @@ std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view bytes, const std::
   const auto kind = file.metadata.find("sotto.kind");
   const std::optional<LlrCalibration> calibration = ReadCalibration(file);
   const std::map<std::string, std::string> metadata = file.metadata;
-  const std::string fingerprint = Fingerprint(file);
+  const std::string weights = Fingerprint(file);
   std::unique_ptr<SpeakerEncoder> encoder;
   if (kind != file.metadata.end() && kind->second == "ivector") {
     encoder = std::make_unique<IvectorEncoder>(std::move(file));
   } else {
     encoder = std::make_unique<NeuralEncoder>(std::move(file));
   }
-  encoder->fingerprint_ = fingerprint;
+  encoder->fingerprint_ = ContentDigest(bytes).substr(0, 32);
+  encoder->weights_fingerprint_ = weights;
   encoder->calibration_ = calibration;
   encoder->metadata_ = metadata;
   return encoder;

@@ -33,9 +33,10 @@ class SpeakerEncoder {
   // there is too little speech (less than 0.1 s).
   std::vector<float> Embed(std::span<const float> x, int fs) const;
 
-  // Of the encoder's weights (nn/safetensors.h): names embeddings in a cache, and the base of an
-  // attacker's encoder.
+  // Of the encoder's file: what names embeddings in a cache.
   const std::string& Fingerprint() const { return fingerprint_; }
+  // Of the weights alone (nn/safetensors.h): what an attacker's encoder names as its base.
+  const std::string& WeightsFingerprint() const { return weights_fingerprint_; }
   // Where the file says how cosines become LLRs.
   const std::optional<LlrCalibration>& Calibration() const { return calibration_; }
   // The file's metadata ("sotto.training", "sotto.attacker" …).
@@ -48,7 +49,7 @@ class SpeakerEncoder {
  private:
   friend std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view, const std::string&);
   friend std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string&);
-  std::string fingerprint_;
+  std::string fingerprint_, weights_fingerprint_;
   std::optional<LlrCalibration> calibration_;
   std::map<std::string, std::string> metadata_;
 };
