@@ -66,7 +66,7 @@ void RunEncoder(EncoderFlags flags) {
   }
   TrainedEncoder trained = TrainEncoder(pack, flags.training, flags.base.empty() ? nullptr : &base);
   if (!pack.run.empty()) {  // protected speech: whose attacker this is
-    nlohmann::ordered_json header = {{"base", flags.base.empty() ? "scratch" : Fingerprint(base)}};
+    nlohmann::ordered_json header = {{"base", flags.base.empty() ? "" : Fingerprint(base)}};
     header["run"] = nlohmann::ordered_json::parse(pack.run);
     trained.file.metadata["sotto.attacker"] = header.dump();
   }
