@@ -7,7 +7,7 @@
 #include "nn/eigen_backend.h"
 
 int main(int argc, char** argv) {
-  sotto::UseOneBlasThread();
+  sotto::PrepareBlas(argv);
   CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
                "sotto");
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "learn/encoder_trainer.h"
+#include "nn/eigen_backend.h"
 
 namespace sotto {
 namespace {
@@ -118,6 +119,7 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
 }  // namespace sotto
 
 int main(int argc, char** argv) {
+  sotto::PrepareBlas(argv, 0);
   CLI::App app("Trains Sotto's nets with libtorch " TORCH_VERSION ".", "sotto-train");
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();

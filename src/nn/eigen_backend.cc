@@ -1,13 +1,17 @@
 #include "nn/eigen_backend.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "base/error.h"
 
 #ifdef EIGEN_USE_BLAS
 extern "C" void openblas_set_num_threads(int threads);
+extern "C" char* openblas_get_corename();
 #endif
 
 namespace sotto {
@@ -40,9 +44,20 @@ Tensor Pad(const Tensor& x, const ConvShape& shape) {
 
 }  // namespace
 
-void UseOneBlasThread() {
+void PrepareBlas([[maybe_unused]] char** argv, [[maybe_unused]] int threads) {
 #ifdef EIGEN_USE_BLAS
-  openblas_set_num_threads(1);
+  if (threads > 0) openblas_set_num_threads(threads);
+#ifdef __x86_64__
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512dq");
+  if (avx2 && std::getenv("OPENBLAS_CORETYPE") == nullptr &&
+      std::string_view(openblas_get_corename()) == "Prescott") {
+    ::setenv("OPENBLAS_CORETYPE", avx512 ? "SkylakeX" : "Haswell", 1);
+    ::execv("/proc/self/exe", argv);  // on failure the slow kernels serve
+  }
+#endif
 #endif
 }
 

@@ -46,7 +46,11 @@ class EigenBackend {
   const TensorFile& weights_;
 };
 
-// One thread for matrix products: utterances run in parallel instead. Called once at start.
-void UseOneBlasThread();
+// First thing in main(): one thread for matrix products, since utterances run in parallel instead,
+// and the right kernels. OpenBLAS knows CPUs by a table of models and takes its oldest kernels
+// (SSE3, five times slower) for one that is newer than itself; where that happened the program
+// starts itself again with the kernels its instruction set allows. OPENBLAS_CORETYPE in the
+// environment overrules.
+void PrepareBlas(char** argv, int threads = 1);
 
 }  // namespace sotto
