@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "audio/corpus.h"
@@ -24,16 +25,31 @@ std::vector<std::int16_t> Decode(const Recording& recording, const Span& span) {
   const std::vector<float>& all = sound.channels.front();
   const double rate = sound.format.rate_hz;
   const auto begin = std::min(all.size(), static_cast<std::size_t>(span.begin_s * rate));
+  constexpr double kEndToleranceS = 0.5;  // as tables round their times
+  const double last_s = static_cast<double>(all.size()) / rate;
   const auto end = span.end_s < 0
                        ? all.size()
                        : std::min(all.size(), static_cast<std::size_t>(span.end_s * rate));
-  if (end <= begin) throw Error(fmt::format("utterance '{}' is empty", span.utterance));
+  if (end <= begin || span.end_s > last_s + kEndToleranceS) {
+    throw Error(fmt::format("utterance '{}' is empty or ends after its recording", span.utterance));
+  }
   const std::vector<float> x = Resample(std::span(all).subspan(begin, end - begin), rate, kRateHz);
   std::vector<std::int16_t> samples(x.size());
   std::transform(x.begin(), x.end(), samples.begin(), [](float v) {
     return static_cast<std::int16_t>(std::lround(std::clamp(v * 32768.0f, -32768.0f, 32767.0f)));
   });
   return samples;
+}
+
+// What was done to a protected corpus: its record without what differs between corpora.
+std::string Protection(const std::string& run, const std::filesystem::path& corpus) {
+  if (run.empty()) return "";
+  auto json = nlohmann::json::parse(run, nullptr, false);
+  if (!json.is_object()) {
+    throw Error(fmt::format("'{}': sotto-run.json is no JSON object", corpus.string()));
+  }
+  for (const char* own : {"counts", "complete", "fitted", "ids", "context_given"}) json.erase(own);
+  return json.dump();
 }
 
 }  // namespace
@@ -49,9 +65,9 @@ SpeechPack PackCorpora(const std::vector<std::filesystem::path>& corpora, bool m
     RefuseBadCorpus(scan.problems, corpora[c]);
     const auto record = corpora[c] / "sotto-run.json";
     const std::string run = std::filesystem::exists(record) ? ReadTextFile(record) : "";
-    if (c > 0 && run.empty() != pack.run.empty()) {
-      throw Error(
-          fmt::format("'{}': protected and original corpora in one pack", corpora[c].string()));
+    if (c > 0 && Protection(run, corpora[c]) != Protection(pack.run, corpora[c - 1])) {
+      throw Error(fmt::format("'{}' and '{}' were not protected alike: one pack for each",
+                              corpora[c - 1].string(), corpora[c].string()));
     }
     pack.run = run;
     auto genders = SpeakerGenders(scan.corpus);

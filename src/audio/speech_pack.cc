@@ -65,6 +65,9 @@ void WriteSpeechPack(const std::filesystem::path& path, const SpeechPack& pack) 
   const std::uint64_t length = header.size();
   PendingFile pending(path);
   std::ofstream out(pending.TemporaryPath(), std::ios::binary);
+  // It holds people's speech: for the owner alone, before the first byte.
+  std::filesystem::permissions(pending.TemporaryPath(), std::filesystem::perms::owner_read |
+                                                            std::filesystem::perms::owner_write);
   out.write(kMagic, 8);
   out.write(reinterpret_cast<const char*>(&length), sizeof length);
   out.write(header.data(), static_cast<std::streamsize>(header.size()));
