@@ -22,7 +22,9 @@ struct Flags {
 };
 
 void Run(const Flags& flags) {
-  const StoredAs stored = flags.stored == "float16" ? StoredAs::kFloat16 : StoredAs::kFloat32;
+  const StoredAs stored = flags.stored == "int8"      ? StoredAs::kInt8
+                          : flags.stored == "float16" ? StoredAs::kFloat16
+                                                      : StoredAs::kFloat32;
   TensorFile file = ReadTensorFile(flags.encoder);
   if (!flags.centre.empty()) {
     const auto before = OpenEncoder(flags.encoder);
@@ -74,7 +76,7 @@ void AddTrainCalibration(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   verb->add_option("--stored", flags->stored, "How the copy stores its weights")
-      ->check(CLI::IsMember({"float32", "float16"}));
+      ->check(CLI::IsMember({"float32", "float16", "int8"}));
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print scale and offset as JSON");
   verb->callback([flags] { Run(*flags); });

@@ -208,7 +208,10 @@ double HeldOutEer(Encoder& encoder, const Cropper& cropper, const TorchMel& mel,
       owner.push_back(s);
     }
   }
-  const Tensor all = torch::cat(embeddings, 0);
+  // Centred, as a finished net is (CentreEmbeddings): the mean of unseen voices is not that of
+  // known ones, and cosines around the wrong mean hide what the net can tell apart.
+  const Tensor raw = torch::cat(embeddings, 0);
+  const Tensor all = torch::nn::functional::normalize(raw - raw.mean(0, true));
   const Tensor matrix = torch::matmul(all, all.t()).to(torch::kCPU).contiguous();
   const auto cosine = matrix.accessor<float, 2>();
   std::vector<std::pair<float, bool>> scores;
@@ -422,7 +425,7 @@ TrainedEncoder TrainEncoder(const SpeechPack& pack, const EncoderTraining& o,
           stderr, "step {:6d}  loss {:7.4f}  right {:5.1f} %  held-out EER {:5.2f} %  {:.0f} s\n",
           point.step, point.loss, 100 * point.accuracy, 100 * point.held_out_eer, point.seconds);
       ++since_best;
-      if (point.held_out_eer < best) {
+      if (o.keep_last || point.held_out_eer < best) {
         best = point.held_out_eer;
         since_best = 0;
         result.best_step = step;

@@ -42,6 +42,7 @@ struct EncoderTraining {
   std::vector<std::string> hold_out;  // of these, by name
   std::int64_t validate_every = 500;
   std::int64_t patience = 0;  // validations without a new best before stopping; 0: never
+  bool keep_last = false;     // the net after the last step, not the best on held-out speakers
   std::uint64_t seed = 1;
   bool bf16 = false;  // activations in bfloat16 (CUDA)
   std::string device = "cpu";

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -16,7 +17,7 @@ namespace sotto {
 namespace {
 
 struct EncoderFlags {
-  std::vector<std::string> packs, new_speaker_packs;
+  std::vector<std::string> packs, new_speaker_packs, validation_packs;
   std::vector<double> emphasis;
   std::string out, base, net = "ecapa", curve;
   std::int64_t channels = 512, aggregation = 512;
@@ -52,6 +53,13 @@ void RunEncoder(EncoderFlags flags) {
   for (std::size_t i = 0; i < flags.new_speaker_packs.size(); ++i) {
     Append(pack, ReadSpeechPack(flags.new_speaker_packs[i]),
            fmt::format("{}{}", kAlteredMark, i + 1));
+  }
+  for (const std::string& name : flags.validation_packs) {
+    const SpeechPack more = ReadSpeechPack(name);
+    std::set<std::string> speakers;
+    for (const PackedUtterance& u : more.utterances) speakers.insert(u.speaker);
+    flags.training.hold_out.insert(flags.training.hold_out.end(), speakers.begin(), speakers.end());
+    Append(pack, more, "");
   }
   TensorFile base;
   if (!flags.base.empty()) {
@@ -107,8 +115,12 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
   verb->add_option("--augmented", t.augmented);
   verb->add_option("--held-out", t.held_out, "Speakers for validation");
   verb->add_option("--hold-out", t.hold_out, "Speakers who are among them in any case");
+  verb->add_option("--validation", f.validation_packs,
+                   "Further packs, all of whose speakers are held out");
   verb->add_option("--validate-every", t.validate_every);
   verb->add_option("--patience", t.patience, "Validations without a new best; 0: no stop");
+  verb->add_flag("--keep-last", t.keep_last,
+                 "Keep the net after the last step, not the best on held-out speakers");
   verb->add_option("--seed", t.seed);
   verb->add_flag("--bf16", t.bf16, "Activations in bfloat16 (CUDA)");
   verb->add_option("--device", t.device, "cpu or cuda");

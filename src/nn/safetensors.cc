@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -17,13 +18,16 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "safetensors values are little-endian");
 
 constexpr std::size_t kMaxHeaderBytes = 100 << 20;  // the format's own limit
+const std::string kScaleSuffix = "#scale";
 
 std::size_t BytesOf(const std::string& dtype, const std::string& where) {
   if (dtype == "F32") return 4;
   if (dtype == "F16" || dtype == "BF16") return 2;
   if (dtype == "F64") return 8;
   if (dtype == "I64") return 8;  // counters of some exporters; see Value
-  throw Error(fmt::format("{}: values of type {} (F64, F32, F16 and BF16 are read)", where, dtype));
+  if (dtype == "I8") return 1;   // see ApplyScales
+  throw Error(
+      fmt::format("{}: values of type {} (F64, F32, F16, BF16 and I8 are read)", where, dtype));
 }
 
 template <class T>
@@ -40,6 +44,7 @@ float Value(const std::string& dtype, const char* at) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(Load<std::uint16_t>(at)) << 16);
   }
   if (dtype == "F64") return static_cast<float>(Load<double>(at));
+  if (dtype == "I8") return static_cast<float>(Load<std::int8_t>(at));
   return static_cast<float>(Load<std::int64_t>(at));
 }
 
@@ -72,6 +77,103 @@ NamedTensor ParseTensor(const nlohmann::json& entry, std::string_view values,
   }
   return tensor;
 }
+
+// Values of one index of the first axis.
+std::size_t RowSize(const NamedTensor& tensor) {
+  return tensor.shape.empty() || tensor.shape[0] == 0
+             ? 0
+             : tensor.values.size() / static_cast<std::size_t>(tensor.shape[0]);
+}
+
+// Multiplies every "NAME#scale" into its tensor and drops it.
+void ApplyScales(TensorFile& file) {
+  for (auto entry = file.tensors.begin(); entry != file.tensors.end();) {
+    const std::string& name = entry->first;
+    if (!name.ends_with(kScaleSuffix)) {
+      ++entry;
+      continue;
+    }
+    const auto scaled = file.tensors.find(name.substr(0, name.size() - kScaleSuffix.size()));
+    const std::vector<float>& scales = entry->second.values;
+    if (scaled == file.tensors.end() || scaled->second.shape.empty() ||
+        static_cast<std::size_t>(scaled->second.shape[0]) != scales.size()) {
+      throw Error(fmt::format("{}: tensor '{}' fits no tensor", file.where, name));
+    }
+    const std::size_t row = RowSize(scaled->second);
+    for (std::size_t i = 0; i < scaled->second.values.size(); ++i) {
+      float& value = scaled->second.values[i];
+      value *= scales[i / row];
+      if (!std::isfinite(value)) {
+        throw Error(fmt::format("{}: tensor '{}': value {} is not finite", file.where, name, i));
+      }
+    }
+    entry = file.tensors.erase(entry);
+  }
+}
+
+// Where values come to lie in a file that is being made.
+class Writer {
+ public:
+  void Add(const std::string& name, const NamedTensor& tensor, StoredAs stored) {
+    const std::size_t begin = values_.size();
+    for (const float value : tensor.values) {
+      if (!std::isfinite(value) || (stored == StoredAs::kFloat16 && std::abs(value) > 65504.0f)) {
+        throw Error(fmt::format("tensor '{}': {} cannot be stored", name, value));
+      }
+      if (stored == StoredAs::kFloat16) {
+        Append(HalfFromFloat(value));
+      } else {
+        Append(value);
+      }
+    }
+    Enter(name, stored == StoredAs::kFloat16 ? "F16" : "F32", tensor.shape, begin);
+  }
+
+  // The largest magnitude of a row becomes ±127, so that 0 stays 0.
+  void AddInt8(const std::string& name, const NamedTensor& tensor) {
+    const std::size_t row = RowSize(tensor), begin = values_.size();
+    NamedTensor scales{{tensor.shape[0]}, {}};
+    for (std::size_t at = 0; at < tensor.values.size(); at += row) {
+      float largest = 0.0f;
+      for (std::size_t i = at; i < at + row; ++i) {
+        if (!std::isfinite(tensor.values[i])) {
+          throw Error(fmt::format("tensor '{}': {} cannot be stored", name, tensor.values[i]));
+        }
+        largest = std::max(largest, std::abs(tensor.values[i]));
+      }
+      const float scale = largest > 0.0f ? largest / 127.0f : 1.0f;
+      scales.values.push_back(scale);
+      for (std::size_t i = at; i < at + row; ++i) {
+        Append(static_cast<std::int8_t>(
+            std::clamp(std::nearbyint(tensor.values[i] / scale), -127.0f, 127.0f)));
+      }
+    }
+    Enter(name, "I8", tensor.shape, begin);
+    Add(name + kScaleSuffix, scales, StoredAs::kFloat32);
+  }
+
+  std::string Finish(const std::map<std::string, std::string>& metadata) {
+    if (!metadata.empty()) header_["__metadata__"] = metadata;
+    std::string text = header_.dump();
+    text.append((8 - text.size() % 8) % 8, ' ');  // values start on a multiple of 8
+    const std::uint64_t length = text.size();
+    return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + values_;
+  }
+
+ private:
+  template <class T>
+  void Append(T value) {
+    values_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+
+  void Enter(const std::string& name, const char* dtype, const std::vector<std::int64_t>& shape,
+             std::size_t begin) {
+    header_[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {begin, values_.size()}}};
+  }
+
+  nlohmann::ordered_json header_;
+  std::string values_;
+};
 
 }  // namespace
 
@@ -154,6 +256,7 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("{}: bad header: {}", where, error.what()));
   }
+  ApplyScales(file);
   return file;
 }
 
@@ -162,31 +265,17 @@ TensorFile ReadTensorFile(const std::filesystem::path& path) {
 }
 
 std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored) {
-  const bool half = stored == StoredAs::kFloat16;
-  nlohmann::ordered_json header;
-  if (!file.metadata.empty()) header["__metadata__"] = file.metadata;
-  std::string values;
+  Writer writer;
   for (const auto& [name, tensor] : file.tensors) {
-    const std::size_t begin = values.size();
-    for (const float value : tensor.values) {
-      if (!std::isfinite(value) || (half && std::abs(value) > 65504.0f)) {
-        throw Error(fmt::format("tensor '{}': {} cannot be stored", name, value));
-      }
-      if (half) {
-        const std::uint16_t bits = HalfFromFloat(value);
-        values.append(reinterpret_cast<const char*>(&bits), sizeof bits);
-      } else {
-        values.append(reinterpret_cast<const char*>(&value), sizeof value);
-      }
+    if (stored != StoredAs::kInt8) {
+      writer.Add(name, tensor, stored);
+    } else if (tensor.shape.size() >= 2 && RowSize(tensor) > 1) {
+      writer.AddInt8(name, tensor);
+    } else {
+      writer.Add(name, tensor, StoredAs::kFloat16);
     }
-    header[name] = {{"dtype", half ? "F16" : "F32"},
-                    {"shape", tensor.shape},
-                    {"data_offsets", {begin, values.size()}}};
   }
-  std::string text = header.dump();
-  text.append((8 - text.size() % 8) % 8, ' ');  // values start on a multiple of 8
-  const std::uint64_t length = text.size();
-  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + values;
+  return writer.Finish(file.metadata);
 }
 
 void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored) {

@@ -1,6 +1,8 @@
 // Weights in files: the safetensors format (Hugging Face, 2022): 8 bytes little-endian length N, N
 // bytes of JSON {name: {dtype, shape, data_offsets}, "__metadata__": {text: text}}, then the
-// values. Read: F64, F32, F16, BF16 (all become float); written: F32 or F16.
+// values. Read: F64, F32, F16, BF16 (all become float); written: F32, F16 or, for nets that must be
+// small, I8: a matrix or larger array in 8-bit integers, symmetric around 0, with one scale (F32,
+// tensor "NAME#scale") for each index of its first axis: value = integer · scale; all else is F16.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,7 @@ struct TensorFile {
   std::string where = "tensor file";
 };
 
-enum class StoredAs { kFloat32, kFloat16 };
+enum class StoredAs { kFloat32, kFloat16, kInt8 };
 
 // Throws Error that names the file and what is wrong (cut short, overlapping or missing values, an
 // unknown dtype, a value that is not finite).

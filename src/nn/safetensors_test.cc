@@ -62,6 +62,41 @@ TEST(Safetensors, WhatCannotBeStoredIsAnError) {
   EXPECT_THROW(SerialiseTensorFile(file, StoredAs::kFloat32), Error);
 }
 
+TEST(Safetensors, Int8KeepsMatricesToHalfAStepOfEachRow) {
+  TensorFile file = Small();
+  file.tensors["m"] = {{2, 2}, {0.0f, 1e-3f, -300.0f, 123.4f}};
+  file.tensors["zero"] = {{1, 2}, {0.0f, 0.0f}};
+  const std::string bytes = SerialiseTensorFile(file, StoredAs::kInt8);
+  const TensorFile read = ParseTensorFile(bytes, "x");
+  ASSERT_EQ(read.tensors.size(), file.tensors.size());  // the scales are gone
+  const std::vector<float>& m = read.tensors.at("m").values;
+  EXPECT_EQ(m[0], 0.0f);
+  EXPECT_FLOAT_EQ(m[1], 1e-3f);  // the largest of its row is exact
+  EXPECT_FLOAT_EQ(m[2], -300.0f);
+  EXPECT_NEAR(m[3], 123.4f, 0.5f * 300.0f / 127.0f);
+  EXPECT_EQ(read.tensors.at("zero").values, (std::vector<float>{0.0f, 0.0f}));
+  EXPECT_EQ(read.tensors.at("b").values, (std::vector<float>{3.0f}));  // vectors stay halves
+  // Stored once more, nothing changes.
+  EXPECT_EQ(Fingerprint(ParseTensorFile(SerialiseTensorFile(read, StoredAs::kInt8), "y")),
+            Fingerprint(read));
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_THROW(ParseTensorFile(std::string_view(bytes).substr(0, n), "cut"), Error) << n;
+  }
+}
+
+TEST(Safetensors, ScalesWithoutTheirTensorAreErrors) {
+  EXPECT_THROW(ParseTensorFile(
+                   WithHeader(R"({"a#scale":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4),
+                   "no tensor"),
+               Error);
+  EXPECT_THROW(
+      ParseTensorFile(WithHeader(R"({"a":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]},)"
+                                 R"("a#scale":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+                                 8),
+                      "one scale for two rows"),
+      Error);
+}
+
 TEST(Safetensors, DamagedFilesAreErrors) {
   const std::string good = SerialiseTensorFile(Small(), StoredAs::kFloat32);
   for (std::size_t n = 0; n < good.size(); ++n) {
