@@ -25,30 +25,38 @@ TEST(DefaultEncoder, IsInTheProgramAndCalibrated) {
   EXPECT_GT(encoder->Calibration()->scale, 0.0);
 }
 
-TEST(DefaultEncoderSlow, TellsUnseenSpeakersApart) {
-  SOTTO_NEEDS_SHARED("data/speech/libri_eval");
-  const auto encoder = OpenEncoder(kDefaultEncoder);
-  UtteranceList list = ListUtterances({testing::SharedFolder() / "data/speech/libri_eval"});
-  const EmbeddedCorpus all = EmbedCorpus(*encoder, list, {DefaultJobs(), {}, {}});
-  const Eigen::MatrixXf scores = CosineScores(all.set.vectors, all.set.vectors);
-  std::vector<std::pair<float, bool>> trials;
-  double targets = 0.0;
-  for (Eigen::Index i = 0; i < scores.rows(); ++i) {
-    for (Eigen::Index j = 0; j < i; ++j) {
-      const bool same = all.set.speakers[static_cast<std::size_t>(i)] ==
-                        all.set.speakers[static_cast<std::size_t>(j)];
-      trials.emplace_back(scores(i, j), same);
-      targets += same ? 1.0 : 0.0;
-    }
-  }
+// Where misses and false alarms are equally frequent.
+double EqualErrorRate(std::vector<std::pair<float, bool>> trials) {
   std::sort(trials.begin(), trials.end());
-  double missed = 0.0, passed = static_cast<double>(trials.size()) - targets;
-  const double others = passed;
+  const auto targets = static_cast<double>(
+      std::count_if(trials.begin(), trials.end(), [](const auto& t) { return t.second; }));
+  const double others = static_cast<double>(trials.size()) - targets;
+  double missed = 0.0, passed = others;
   for (const auto& [score, same] : trials) {
     (same ? missed : passed) += same ? 1.0 : -1.0;
     if (missed / targets >= passed / others) break;
   }
-  EXPECT_LT(missed / targets, 0.065);  // 20 speakers, 238 utterances, all pairs
+  return missed / targets;
+}
+
+TEST(DefaultEncoderSlow, TellsUnseenSpeakersApart) {
+  SOTTO_NEEDS_SHARED("data/speech/libri_eval");
+  const auto encoder = OpenEncoder(kDefaultEncoder);
+  UtteranceList list = ListUtterances({testing::SharedFolder() / "data/speech/libri_eval"});
+  const EmbeddingSet set = EmbedCorpus(*encoder, list, {DefaultJobs(), {}, {}}).set;
+  const Eigen::MatrixXf scores = CosineScores(set.vectors, set.vectors);
+  std::vector<std::pair<float, bool>> all, same_gender;
+  for (Eigen::Index i = 0; i < scores.rows(); ++i) {
+    for (Eigen::Index j = 0; j < i; ++j) {
+      const std::string& a = set.speakers[static_cast<std::size_t>(i)];
+      const std::string& b = set.speakers[static_cast<std::size_t>(j)];
+      all.emplace_back(scores(i, j), a == b);
+      if (set.genders.at(a) == set.genders.at(b)) same_gender.push_back(all.back());
+    }
+  }
+  // 20 speakers, 238 utterances; docs/models.md: 5.06 % and 6.62 %.
+  EXPECT_LT(EqualErrorRate(std::move(all)), 0.052);
+  EXPECT_LT(EqualErrorRate(std::move(same_gender)), 0.07);
 }
 
 }  // namespace
