@@ -80,14 +80,15 @@ Json Gender(const LadderResult& ladder) {
   return json;
 }
 
-// `side` of each recogniser's word error rate.
-Json Wer(const Json& entries, const char* side, const char* ci) {
+// `side` of each recogniser's error rate; `name`: "wer" or "cer".
+Json Rates(const Json& entries, const char* name, const char* side, const char* ci) {
   Json json = Json::array();
   for (const Json& entry : entries) {
-    Json one = {{"recogniser", entry.at("recogniser")}, {"wer", entry.at(side)}};
+    Json one = {{"recogniser", entry.at("recogniser")}, {name, entry.at(side)}};
     if (entry.contains(ci)) one["ci"] = entry[ci];
-    for (const char* name : {"n_words", "n_utterances", "shares_model_with_method", "reason"}) {
-      if (entry.contains(name)) one[name] = entry[name];
+    for (const char* key :
+         {"n_words", "n_chars", "n_utterances", "shares_model_with_method", "reason"}) {
+      if (entry.contains(key)) one[key] = entry[key];
     }
     json.push_back(std::move(one));
   }
@@ -131,8 +132,8 @@ Json ByGender(const EvaluatedCell& cell) {
       one["eer_reason"] = "no attacker linked speakers";
     }
     if (measured.is_object() && measured.contains(gender)) {
-      one["wer"] = Wer(measured[gender].at("wer"), "protected", "");
-      one["wer_original"] = Wer(measured[gender].at("wer"), "original", "");
+      one["wer"] = Rates(measured[gender].at("wer"), "wer", "protected", "");
+      one["wer_original"] = Rates(measured[gender].at("wer"), "wer", "original", "");
       PutFigure(one, "dnsmos_ovr", measured[gender], "dnsmos.ovr.protected");
       PutFigure(one, "pitch_correlation", measured[gender], "pitch_correlation_lagged");
     }
@@ -152,8 +153,8 @@ Json CellJson(const EvaluatedCell& cell, const SpeakerNaming& naming, const Json
   if (worst == nullptr) json["worst_reason"] = "no attacker ran";
   json["attackers"] = Attackers(ladder);
   json["attributes"] = Gender(ladder);
-  json["wer"] = Wer(cell.utility.at("wer"), "protected", "ci");
-  json["cer"] = Wer(cell.utility.at("cer"), "protected", "ci");
+  json["wer"] = Rates(cell.utility.at("wer"), "wer", "protected", "ci");
+  json["cer"] = Rates(cell.utility.at("cer"), "cer", "protected", "ci");
   PutFigure(json, "dnsmos_ovr", cell.utility, "dnsmos.ovr.protected");
   PutFigure(json, "dnsmos_sig", cell.utility, "dnsmos.sig.protected");
   PutFigure(json, "dnsmos_bak", cell.utility, "dnsmos.bak.protected");
@@ -187,7 +188,7 @@ Json Reference(const EvaluatedCell& cell) {
   const LadderResult ladder = ParseLadderJson(cell.attack, cell.id + "/attack.json");
   const LadderRow* lowest = Lowest(ladder.unprotected);
   Json json = lowest != nullptr ? RowJson(*lowest) : Json{{"eer", nullptr}, {"ci", nullptr}};
-  json["wer"] = Wer(cell.utility.at("wer"), "original", "ci_original");
+  json["wer"] = Rates(cell.utility.at("wer"), "wer", "original", "ci_original");
   PutFigure(json, "dnsmos_ovr", cell.utility, "dnsmos.ovr.original");
   return json;
 }

@@ -38,15 +38,6 @@ std::string CellName(const Json& cell) {
                      cell.at("strategy").get<std::string>());
 }
 
-// "informed (cosine, L 3, same gender)"
-std::string Describe(const Json& row) {
-  if (row.is_null() || row.at("eer").is_null()) return "–";
-  return fmt::format("{} ({}, L {}{})", row.at("attacker").get<std::string>(),
-                     row.at("backend").get<std::string>(),
-                     row.at("l") == 0 ? "all" : row.at("l").dump(),
-                     row.at("impostors") == "all" ? "" : ", same gender");
-}
-
 // One mark for each protection by one recogniser. `k`: which.
 Plot Plane(const Json& json, std::size_t k) {
   const std::string recogniser = json.at("reference").at("wer")[k].at("recogniser");
@@ -104,39 +95,50 @@ Plot Plane(const Json& json, std::size_t k) {
 }
 
 PageTable AttackerTable(const Json& json) {
-  PageTable table{"EER % of each attacker (its lowest over back-ends, L and impostors)",
-                  {"method", "strategy"},
-                  {}};
+  PageTable table{
+      "EER % of each attacker (its lowest over back-ends, L and impostors)", {"attacker"}, {}};
   for (const Json& one : json.at("cells")[0].at("attackers")) {
-    table.header.push_back(one.at("attacker"));
+    table.rows.push_back({one.at("attacker")});
   }
   for (const Json& cell : json.at("cells")) {
-    std::vector<std::string> row = {cell.at("method"), cell.at("strategy")};
-    for (std::size_t k = 2; k < table.header.size(); ++k) {
+    table.header.push_back(CellName(cell));
+    for (auto& row : table.rows) {
       std::string text = "–";
       for (const Json& one : cell.at("attackers")) {
-        if (one.at("attacker") != table.header[k]) continue;
+        if (one.at("attacker") != row[0]) continue;
         text = one.at("status") == "run" ? Percent(one.at("eer"), Ends(one)) : "not run";
       }
-      row.push_back(text);
+      row.push_back(std::move(text));
     }
-    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+PageTable AttributesTable(const Json& json) {
+  PageTable table{"Gender told from the protected speech",
+                  {"protection", "attacker", "classifier", "accuracy %"},
+                  {}};
+  for (const Json& cell : json.at("cells")) {
+    for (const Json& one : cell.at("attributes")) {
+      table.rows.push_back(
+          {CellName(cell), one.at("attacker"), one.at("classifier"),
+           one.at("status") == "run" ? Percent(one.at("accuracy"), Ends(one)) : "not run"});
+    }
   }
   return table;
 }
 
 PageTable GenderTable(const Json& json) {
   PageTable table{"By gender (speakers who are claimed; the worst attacker of each protection)",
-                  {"method", "strategy", "gender", "EER %"},
+                  {"protection", "gender", "EER %"},
                   {}};
   for (const Json& one : json.at("reference").at("wer")) {
-    table.header.push_back(fmt::format("WER %, {}", one.at("recogniser").get<std::string>()));
+    table.header.push_back(fmt::format("WER % {}", one.at("recogniser").get<std::string>()));
   }
-  table.header.insert(table.header.end(), {"DNSMOS OVR", "F0 correlation"});
+  table.header.insert(table.header.end(), {"DNSMOS OVR", "F0 corr."});
   for (const Json& cell : json.at("cells")) {
     for (const auto& [gender, one] : cell.at("by_gender").items()) {
-      std::vector<std::string> row = {cell.at("method"), cell.at("strategy"),
-                                      gender == "F" ? "female" : "male",
+      std::vector<std::string> row = {CellName(cell), gender == "F" ? "female" : "male",
                                       Percent(one.at("eer"), Ends(one))};
       for (std::size_t k = 0; k < json["reference"]["wer"].size(); ++k) {
         row.push_back(one.contains("wer")
@@ -154,12 +156,12 @@ PageTable GenderTable(const Json& json) {
 
 PageTable ExposedSpeakers(const Json& json) {
   PageTable table{"Most exposed speakers (worst attacker of each protection)",
-                  {"method", "strategy", "speaker", "mean target LLR", "mean non-target LLR"},
+                  {"protection", "speaker", "mean target LLR", "mean non-target LLR"},
                   {}};
   for (const Json& cell : json.at("cells")) {
     for (const Json& one : cell.at("exposed")) {
-      table.rows.push_back({cell.at("method"), cell.at("strategy"), one.at("speaker"),
-                            Text(one.at("mean_tar_llr"), 2), Text(one.at("mean_non_llr"), 2)});
+      table.rows.push_back({CellName(cell), one.at("speaker"), Text(one.at("mean_tar_llr"), 2),
+                            Text(one.at("mean_non_llr"), 2)});
     }
   }
   return table;
@@ -251,7 +253,7 @@ std::vector<std::string> PageNotes(const Evaluation& evaluation, const Json& jso
   }
   notes.emplace_back(
       "RTF: processor seconds on one core for a second of speech. F0 correlation: best within "
-      "± 50 ms. D_sys and ZEBRA are those of the worst attacker");
+      "± 50 ms. DNSMOS: overall quality (OVR). D_sys and ZEBRA are those of the worst attacker");
   notes.push_back(fmt::format("{} speakers, {} utterances; intervals: {:g} %, {}",
                               evaluation.speakers, evaluation.utterances, 100.0 * evaluation.level,
                               json.at("cells")[0].at("bootstrap").get<std::string>()));
@@ -262,19 +264,19 @@ std::vector<std::string> PageNotes(const Evaluation& evaluation, const Json& jso
 
 PageTable SummaryTable(const Json& json) {
   PageTable table{"What each protection gives and costs",
-                  {"method", "strategy", "lowest EER %", "worst attacker", "D_sys", "ZEBRA bit"},
+                  {"method", "strategy", "lowest EER %", "by", "D_sys", "ZEBRA bit"},
                   {}};
   for (const Json& one : json.at("reference").at("wer")) {
-    table.header.push_back(fmt::format("WER %, {}", one.at("recogniser").get<std::string>()));
+    table.header.push_back(fmt::format("WER % {}", one.at("recogniser").get<std::string>()));
   }
-  table.header.insert(table.header.end(), {"DNSMOS OVR", "F0 corr.", "RTF"});
+  table.header.insert(table.header.end(), {"DNSMOS", "F0 corr.", "RTF"});
   const auto add = [&](const std::string& method, const std::string& strategy, const Json& attacked,
                        const Json& measured) {
     const bool known = attacked.is_object() && attacked.at("eer").is_number();
     std::vector<std::string> row = {method,
                                     strategy,
                                     known ? Percent(attacked["eer"], Ends(attacked)) : "–",
-                                    known ? Describe(attacked) : "–",
+                                    known ? attacked.value("attacker", "–") : "–",
                                     known ? Text(attacked["d_sys"], 3) : "–",
                                     known ? Text(attacked["zebra_bits"], 3) : "–"};
     for (const Json& one : measured.at("wer")) row.push_back(Percent(one.at("wer"), Ends(one)));
@@ -289,7 +291,7 @@ PageTable SummaryTable(const Json& json) {
   for (const Json& cell : json.at("cells")) {
     add(cell.at("method"), cell.at("strategy"), cell.at("worst"), cell);
   }
-  add("unprotected", "–", json.at("reference"), json.at("reference"));
+  add("none", "–", json.at("reference"), json.at("reference"));
   return table;
 }
 
@@ -307,7 +309,7 @@ AssessPage EvaluationPage(const Evaluation& evaluation, const Json& json) {
   }
   page.lead = {SummaryTable(json), AttackerTable(json), GenderTable(json)};
   page.notes = PageNotes(evaluation, json);
-  page.tables.push_back(ExposedSpeakers(json));
+  page.tables = {AttributesTable(json), ExposedSpeakers(json)};
   for (const EvaluatedCell& cell : evaluation.cells) page.tables.push_back(CellTable(cell));
   return page;
 }

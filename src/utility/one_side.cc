@@ -219,28 +219,27 @@ std::vector<SideMeasures> MeasureOriginals(const Judges& judges,
   std::vector<SideMeasures> sides(utterances.size());
   for (SideMeasures& side : sides) side.heard.resize(judges.listeners.size());
   const std::vector<Part> parts = PartsOf(judges);
-  std::vector<std::pair<const Part*, fs::path>> missing;
+  const auto groups = GroupByRecording(utterances);
+  // One judge after the other: a run that is killed loses the work of one.
   for (const Part& part : parts) {
     const fs::path file =
         cache / (ContentDigest("sotto original side\n" + part.name + "\n" + sounds).substr(0, 40) +
                  ".cbor");
-    if (!Take(file, part, sides)) missing.emplace_back(&part, file);
+    if (Take(file, part, sides)) continue;
+    const Part* const wanted = &part;
+    const std::string judge = part.name.substr(0, part.name.find(' '));
+    Progress progress("originals, " + judge, groups.size(), static_cast<double>(sides.size()));
+    ParallelFor(groups.size(), jobs, [&](std::size_t g) {
+      UtteranceReader reader;
+      double audio_s = 0.0;
+      for (const std::size_t i : groups[g]) {
+        MeasureParts({&wanted, 1}, i, reader.Read(utterances[i].original), sides[i]);
+        audio_s += sides[i].seconds;
+      }
+      progress.Done(static_cast<double>(groups[g].size()), audio_s);
+    });
+    Keep(file, part, sides);
   }
-  if (missing.empty()) return sides;
-  std::vector<const Part*> wanted;
-  for (const auto& [part, file] : missing) wanted.push_back(part);
-  const auto groups = GroupByRecording(utterances);
-  Progress progress("measuring originals", groups.size(), static_cast<double>(sides.size()));
-  ParallelFor(groups.size(), jobs, [&](std::size_t g) {
-    UtteranceReader reader;
-    double audio_s = 0.0;
-    for (const std::size_t i : groups[g]) {
-      MeasureParts(wanted, i, reader.Read(utterances[i].original), sides[i]);
-      audio_s += sides[i].seconds;
-    }
-    progress.Done(static_cast<double>(groups[g].size()), audio_s);
-  });
-  for (const auto& [part, file] : missing) Keep(file, *part, sides);
   return sides;
 }
 
