@@ -49,10 +49,10 @@ std::string CorpusText(const Corpus& corpus) {
     }
   }
   for (const Table* table : {&corpus.spk2gender, &corpus.text}) {
-    for (const auto& [key, rest] : *table) text += key + "\t" + rest + "\n";
+    for (const auto& [key, rest] : *table) text += fmt::format("{}\t{}\n", key, rest);
   }
   for (const auto& row : corpus.rows) {
-    for (const std::string& field : row) text += field + "\t";
+    for (const std::string& field : row) text += fmt::format("{}\t", field);
   }
   return text;
 }

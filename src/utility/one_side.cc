@@ -201,6 +201,7 @@ SideMeasures MeasureSide(const Judges& judges, std::size_t i, std::span<const fl
   side.heard.resize(judges.listeners.size());
   const std::vector<Part> parts = PartsOf(judges);
   std::vector<const Part*> all;
+  all.reserve(parts.size());
   for (const Part& part : parts) all.push_back(&part);
   MeasureParts(all, i, x, side);
   return side;
