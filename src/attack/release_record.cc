@@ -109,6 +109,12 @@ ReleaseRecord ReadReleaseRecord(const fs::path& released) {
 
 void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
                        const std::string& base_weights, const std::string& where) {
+  const std::string mismatch = AttackerMismatch(text, release, base_weights, where);
+  if (!mismatch.empty()) throw Error(fmt::format("{}: {}", where, mismatch));
+}
+
+std::string AttackerMismatch(std::string_view text, const ReleaseRecord& release,
+                             const std::string& base_weights, const std::string& where) {
   if (text.empty()) {
     throw Error(fmt::format(
         "{}: the metadata has no 'sotto.attacker': it does not say which protection it was "
@@ -127,15 +133,15 @@ void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
     const std::string theirs = a == trained.end() ? "nothing" : a->second;
     const std::string ours = b == release.parameters.end() ? "nothing" : b->second;
     if (theirs != ours) {
-      throw Error(fmt::format("{}: trained against {} '{}', the release says '{}'", where, name,
-                              theirs, ours));
+      return fmt::format("trained against {} '{}', the release says '{}'", name, theirs, ours);
     }
   }
   const std::string from = Text(header, "base", inside);
   if (!from.empty() && from != base_weights) {
-    throw Error(fmt::format("{}: fine-tuned from the weights '{}', this attack's encoder has '{}'",
-                            where, from, base_weights));
+    return fmt::format("fine-tuned from the weights '{}', this attack's encoder has '{}'", from,
+                       base_weights);
   }
+  return {};
 }
 
 std::vector<AttackerCurvePoint> ParseTrainingCurve(std::string_view text,

@@ -41,6 +41,11 @@ ReleaseRecord ReadReleaseRecord(const std::filesystem::path& released);
 void RequireAttackerOf(std::string_view header, const ReleaseRecord& release,
                        const std::string& base_weights, const std::string& where);
 
+// The same as a question: empty when it fits, else in which parameter it does not. What is no such
+// header at all is an Error.
+std::string AttackerMismatch(std::string_view header, const ReleaseRecord& release,
+                             const std::string& base_weights, const std::string& where);
+
 // From the metadata "sotto.training" {"curve": [{"step", "loss", "held_out_eer"}]}; empty without.
 std::vector<AttackerCurvePoint> ParseTrainingCurve(std::string_view training,
                                                    const std::string& where);

@@ -76,13 +76,9 @@ fs::path Voiceprinter::CacheFile(const UtteranceList& list, const VoiceprintJob&
                                  job.change ? "changed" : "as it is", job.change_text);
   for (const std::size_t i : job.wanted) {
     const Utterance& utterance = list.utterances[i];
-    const fs::path& path = list.recordings[utterance.recording].path;
-    std::error_code code;
-    const auto size = fs::file_size(path, code);
-    const auto time = fs::last_write_time(path, code).time_since_epoch().count();
-    text +=
-        fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\n", utterance.id, utterance.speaker,
-                    fs::absolute(path).string(), size, time, utterance.begin_s, utterance.end_s);
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", utterance.id, utterance.speaker,
+                        FileStamp(list.recordings[utterance.recording].path), utterance.begin_s,
+                        utterance.end_s);
   }
   return options_.cache / (ContentDigest(text).substr(0, 40) + ".ark");
 }

@@ -19,4 +19,14 @@ std::string ContentDigest(std::string_view bytes) {
   return hex.data();
 }
 
+std::string Sha256(std::string_view bytes) {
+  if (sodium_init() < 0) throw Error("libsodium does not start");
+  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                     bytes.size());
+  std::array<char, 2 * crypto_hash_sha256_BYTES + 1> hex{};
+  sodium_bin2hex(hex.data(), hex.size(), digest.data(), digest.size());
+  return hex.data();
+}
+
 }  // namespace sotto

@@ -9,4 +9,7 @@ namespace sotto {
 // BLAKE2b-256 (libsodium) as 64 hexadecimal digits. Public: it hides nothing that can be guessed.
 std::string ContentDigest(std::string_view bytes);
 
+// SHA-256 (FIPS 180-4), as other programs print it (sha256sum).
+std::string Sha256(std::string_view bytes);
+
 }  // namespace sotto

@@ -103,6 +103,13 @@ fs::path JoinInside(const fs::path& root, const std::string& relative) {
   return root / path;
 }
 
+std::string FileStamp(const fs::path& path) {
+  std::error_code code;
+  const auto size = fs::file_size(path, code);
+  const auto time = fs::last_write_time(path, code).time_since_epoch().count();
+  return fmt::format("{}\t{}\t{}", fs::absolute(path).string(), size, time);
+}
+
 void MakeFolder(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);

@@ -25,6 +25,9 @@ std::filesystem::path JoinInside(const std::filesystem::path& root, const std::s
 // Creates the folder and its parents; throws Error with the reason.
 void MakeFolder(const std::filesystem::path& path);
 
+// How caches know a file without reading it: absolute path, size and time of change, between tabs.
+std::string FileStamp(const std::filesystem::path& path);
+
 // A file being written under a temporary name in the folder of its final path (or in `work`, which
 // must be on the same file system). Commit() renames it into place; without it the destructor
 // removes it.

@@ -25,12 +25,6 @@ void AddAssess(CLI::App& app) {
   AddAssessWer(*assess);
 }
 
-nlohmann::ordered_json JsonNumber(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
-  return value;
-}
-
 nlohmann::ordered_json JsonFigure(const Figure& figure) {
   nlohmann::ordered_json json;
   json["value"] = JsonNumber(figure.value);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "assess/figure.h"
+#include "report/ladder_json.h"
 
 namespace sotto::cli {
 
@@ -17,9 +18,6 @@ void AddAssessTandem(CLI::App& assess);
 void AddAssessFairness(CLI::App& assess);
 void AddAssessLegal(CLI::App& assess);
 void AddAssessWer(CLI::App& assess);
-
-// JSON has no infinities and no NaN: "inf" and "-inf" as text, null for NaN.
-nlohmann::ordered_json JsonNumber(double value);
 
 // value, unit, direction, counts, interval (where known) and remark (where there is one).
 nlohmann::ordered_json JsonFigure(const Figure& figure);

@@ -56,6 +56,32 @@ void PrintPanel(const OutputFlags& flags, const Panel& panel, nlohmann::ordered_
   for (const std::string& note : notes) fmt::print("{}\n", note);
 }
 
+void PrintTable(const PageTable& table) {
+  std::vector<std::size_t> width(table.header.size());
+  const auto letters = [](const std::string& text) {
+    std::size_t n = 0;
+    for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
+    return n;
+  };
+  const auto measure = [&](const std::vector<std::string>& row) {
+    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], letters(row[k]));
+  };
+  measure(table.header);
+  for (const auto& row : table.rows) measure(row);
+  const auto print = [&](const std::vector<std::string>& row) {
+    std::string line;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      line += row[k];
+      if (k + 1 < row.size()) line += std::string(width[k] - letters(row[k]) + 2, ' ');
+    }
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  };
+  fmt::print("{}\n", table.title);
+  print(table.header);
+  for (const auto& row : table.rows) print(row);
+  fmt::print("\n");
+}
+
 nlohmann::ordered_json JsonNumberList(const std::vector<double>& values) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const double value : values) json.push_back(JsonNumber(value));

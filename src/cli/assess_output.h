@@ -34,6 +34,9 @@ void WriteReport(const std::string& path, const AssessPage& page);
 void PrintPanel(const OutputFlags& flags, const Panel& panel, nlohmann::ordered_json json,
                 const std::vector<std::string>& notes);
 
+// A table on stdout, columns as wide as their text; the last is left as it is.
+void PrintTable(const PageTable& table);
+
 nlohmann::ordered_json JsonNumberList(const std::vector<double>& values);
 
 }  // namespace sotto::cli

@@ -13,11 +13,10 @@
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
 #include "report/attack_page.h"
+#include "report/ladder_json.h"
 
 namespace sotto::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::size_t kShownSpeakers = 5;
 
@@ -26,85 +25,6 @@ struct Flags {
   std::string unlabelled = "error", report;
   bool json = false;
 };
-
-ordered_json JsonRow(const LadderRow& row) {
-  ordered_json json = {{"attacker", row.attacker},
-                       {"backend", row.backend},
-                       {"impostors", row.impostors},
-                       {"l", row.l},
-                       {"status", row.ran ? "run" : "not run"},
-                       {"reason", row.reason}};
-  json["figures"] = ordered_json::object();
-  json["ci"] = ordered_json::object();
-  for (const Figure& figure : row.figures) {
-    json["figures"][figure.name] = JsonNumber(figure.value);
-    if (figure.interval) {
-      json["ci"][figure.name] = {JsonNumber(figure.interval->low),
-                                 JsonNumber(figure.interval->high)};
-    }
-  }
-  for (const auto& [name, count] :
-       row.figures.empty() ? decltype(Figure::counts){} : row.figures.front().counts) {
-    json["counts"][name] = count;
-  }
-  json["bootstrap"] = row.bootstrap;
-  return json;
-}
-
-ordered_json ToJson(const LadderResult& result) {
-  ordered_json json = {{"speakers", result.speakers},
-                       {"enrolment", result.enrolment},
-                       {"trials", result.trials},
-                       {"notes", result.notes}};
-  json["worst"] = nullptr;
-  if (result.worst != LadderResult::kNone) json["worst"] = JsonRow(result.rows[result.worst]);
-  json["exposed"] = ordered_json::array();
-  for (const ZooSpeaker& speaker : result.exposed) {
-    json["exposed"].push_back({{"speaker", speaker.name},
-                               {"mean_tar_llr", JsonNumber(speaker.mean_tar_llr)},
-                               {"mean_non_llr", JsonNumber(speaker.mean_non_llr)},
-                               {"n_tar", speaker.n_tar},
-                               {"n_non", speaker.n_non}});
-  }
-  json["rows"] = ordered_json::array();
-  for (const LadderRow& row : result.rows) json["rows"].push_back(JsonRow(row));
-  json["unprotected"] = ordered_json::array();
-  for (const LadderRow& row : result.unprotected) json["unprotected"].push_back(JsonRow(row));
-  json["training_curve"] = ordered_json::array();
-  for (const AttackerCurvePoint& point : result.curve) {
-    json["training_curve"].push_back({{"step", JsonNumber(point.step)},
-                                      {"loss", JsonNumber(point.loss)},
-                                      {"held_out_eer", JsonNumber(point.held_out_eer)}});
-  }
-  return json;
-}
-
-// Columns as wide as their text; the last is left as it is.
-void PrintTable(const PageTable& table) {
-  std::vector<std::size_t> width(table.header.size());
-  const auto letters = [](const std::string& text) {
-    std::size_t n = 0;
-    for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
-    return n;
-  };
-  const auto measure = [&](const std::vector<std::string>& row) {
-    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], letters(row[k]));
-  };
-  measure(table.header);
-  for (const auto& row : table.rows) measure(row);
-  const auto print = [&](const std::vector<std::string>& row) {
-    std::string line;
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      line += row[k];
-      if (k + 1 < row.size()) line += std::string(width[k] - letters(row[k]) + 2, ' ');
-    }
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-  };
-  fmt::print("{}\n", table.title);
-  print(table.header);
-  for (const auto& row : table.rows) print(row);
-  fmt::print("\n");
-}
 
 void Print(const LadderResult& result) {
   PrintTable(LadderTable(result));
@@ -146,7 +66,7 @@ void Run(Flags& flags) {
     WriteReport(flags.report, AttackPage(result, source));
   }
   if (flags.json) {
-    PrintJson(ToJson(result));
+    PrintJson(LadderJson(result));
   } else {
     Print(result);
   }

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   sotto::cli::AddTrainIvector(app);
   sotto::cli::AddTrainCalibration(app);
   sotto::cli::AddUtility(app);
+  sotto::cli::AddEvaluate(app);
   try {
     app.parse(argc, argv);
     return 0;

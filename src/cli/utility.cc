@@ -16,7 +16,7 @@ namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string original, released, models;
+  std::string original, released, models, cache;
   std::string encoder = kDefaultEncoder;
   std::vector<std::string> recognisers;
   std::size_t limit = 0;
@@ -35,6 +35,7 @@ void Run(const Flags& flags) {
   options.models = flags.models;
   options.encoder = flags.encoder;
   options.limit = flags.limit;
+  options.cache = flags.cache;
   options.intervals = flags.output.intervals;
   options.jobs = flags.output.intervals.jobs;
   const UtilityResult result = MeasureUtility(options);
@@ -82,6 +83,10 @@ void AddUtility(CLI::App& app) {
   verb->add_option("--models", flags->models,
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
                    "$SOTTO_SHARED/data/weights")
+      ->type_name("DIR");
+  verb->add_option("--cache", flags->cache,
+                   "Keeps what was measured on the originals for further copies, mode 0700: it "
+                   "holds transcripts and voiceprints, delete the folder when done")
       ->type_name("DIR");
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });

@@ -52,6 +52,7 @@ void AddCompare(CLI::App& app);
 void AddFeatures(CLI::App& app);
 void AddDp(CLI::App& app);
 void AddEmbed(CLI::App& app);
+void AddEvaluate(CLI::App& app);
 void AddFit(CLI::App& app);
 void AddProtectEmbedding(CLI::App& app);
 void AddScore(CLI::App& app);

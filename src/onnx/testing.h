@@ -31,6 +31,13 @@ class ScopedVariable {
   std::optional<std::string> old_;
 };
 
+// No model is found while it lives: quick, and the same on every machine.
+class WithoutModels {
+ private:
+  ScopedVariable models_{"SOTTO_MODELS", nullptr}, shared_{"SOTTO_SHARED", nullptr},
+      home_{"HOME", "/nonexistent"};
+};
+
 // The usual folders, and the shared weights wherever the tests find shared data.
 inline ModelFolders TestModels() {
   std::vector<std::filesystem::path> folders = ModelFolders::Default().Folders();

@@ -57,6 +57,10 @@ Json PlotJson(const Plot& plot) {
                 {"y", NumberList(series.y)}};
     if (!series.labels.empty()) one["labels"] = series.labels;
     if (!series.hints.empty()) one["hints"] = series.hints;
+    if (!series.x_low.empty()) one["x_low"] = NumberList(series.x_low);
+    if (!series.x_high.empty()) one["x_high"] = NumberList(series.x_high);
+    if (!series.y_low.empty()) one["y_low"] = NumberList(series.y_low);
+    if (!series.y_high.empty()) one["y_high"] = NumberList(series.y_high);
     json["series"].push_back(std::move(one));
   }
   for (const PlotMatrix& matrix : plot.matrices) {
@@ -140,13 +144,13 @@ std::string TableHtml(const PageTable& table) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string PlotHtml(const Plot& plot) {
+std::string PlotHtml(const Plot& plot, bool wide = false) {
   return fmt::format(
       "<figure id=\"{}\"{}><h3>{}</h3><div class=\"canvas\"></div><figcaption>{}</figcaption>"
       "<div class=\"save\"><button type=\"button\" class=\"save-svg\">SVG</button>"
       "<button type=\"button\" class=\"save-csv\">CSV</button></div></figure>\n",
-      EscapeHtml(plot.id), plot.matrices.empty() ? "" : " class=\"wide\"", EscapeHtml(plot.title),
-      EscapeHtml(plot.caption));
+      EscapeHtml(plot.id), plot.matrices.empty() && !wide ? "" : " class=\"wide\"",
+      EscapeHtml(plot.title), EscapeHtml(plot.caption));
 }
 
 }  // namespace
@@ -187,6 +191,7 @@ std::string RenderAssessPage(const AssessPage& page) {
       "<title>{}</title>\n<style>\n{}</style></head><body>\n<h1>{}</h1>\n<p class=\"sub\">{}</p>\n",
       EscapeHtml(page.title), kEmbeddedReportCss, EscapeHtml(page.title),
       EscapeHtml(page.subtitle));
+  for (const Plot& plot : page.lead_plots) html += PlotHtml(plot, /*wide=*/true);
   for (const PageTable& table : page.lead) html += TableHtml(table);
   if (!page.figures.empty()) html += FigureTable(page.figures_title, page.figures);
   if (!page.notes.empty()) {
@@ -204,6 +209,7 @@ std::string RenderAssessPage(const AssessPage& page) {
       "<footer>Made by sotto. Plots drawn with d3 5.16, copyright Mike Bostock, "
       "BSD-3-Clause.</footer>\n";
   Json data = {{"plots", Json::array()}};
+  for (const Plot& plot : page.lead_plots) data["plots"].push_back(PlotJson(plot));
   for (const Plot& plot : page.plots) data["plots"].push_back(PlotJson(plot));
   html += "<script type=\"application/json\" id=\"sotto-data\">" + ScriptSafe(data) + "</script>\n";
   html += "<script>\n/*\n";

@@ -35,6 +35,8 @@ struct PlotSeries {
   std::vector<double> x, y;         // what is not finite is not drawn
   std::vector<std::string> labels;  // names drawn beside points; empty strings are not
   std::vector<std::string> hints;   // names for tooltips and CSV
+  // Ends of intervals around points, drawn as bars; empty: none.
+  std::vector<double> x_low = {}, x_high = {}, y_low = {}, y_high = {};
 };
 
 struct PlotMatrix {
@@ -67,6 +69,7 @@ struct AssessPage {
   std::vector<PageTable> tables;
   std::vector<PageTable> lead = {};  // tables that come before the figures
   std::string figures_title = "Figures";
+  std::vector<Plot> lead_plots = {};  // pictures that come before everything else, full width
 };
 
 std::string RenderAssessPage(const AssessPage& page);

@@ -83,6 +83,17 @@ std::vector<std::size_t> SpreadOverSpeakers(const std::vector<PairedUtterance>& 
   return chosen;
 }
 
+std::vector<std::vector<std::size_t>> GroupByRecording(
+    const std::vector<PairedUtterance>& utterances) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < utterances.size(); ++i) {
+    const bool same = i > 0 && utterances[i].original.path == utterances[i - 1].original.path;
+    if (!same) groups.emplace_back();
+    groups.back().push_back(i);
+  }
+  return groups;
+}
+
 std::vector<PairedUtterance> PairUtterances(const fs::path& original, const fs::path& released,
                                             std::size_t limit) {
   const bool files = fs::is_regular_file(original) && HasSoundExtension(original);

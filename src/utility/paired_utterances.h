@@ -32,6 +32,10 @@ std::vector<PairedUtterance> PairUtterances(const std::filesystem::path& origina
 std::vector<std::size_t> SpreadOverSpeakers(const std::vector<PairedUtterance>& utterances,
                                             std::size_t limit);
 
+// Indices of utterances by turns of their original recording, so that each is read once.
+std::vector<std::vector<std::size_t>> GroupByRecording(
+    const std::vector<PairedUtterance>& utterances);
+
 // Reads places one after the other: the first channel at 16 kHz. A recording that holds several
 // utterances is read once.
 class UtteranceReader {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -14,10 +13,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "speaker/encoder.h"
-#include "utility/dnsmos.h"
-#include "utility/prosody.h"
-#include "utility/recogniser.h"
+#include "utility/one_side.h"
 #include "utility/text.h"
 #include "utility/voice_distinctiveness.h"
 
@@ -60,32 +56,6 @@ bool IsPause(std::size_t k) {
          k == static_cast<std::size_t>(Measure::kPauseRatioOriginal);
 }
 
-// Processor time of the calling thread: what a judge costs on one core, whoever else is working.
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// The judges that could be opened, and why the others could not.
-struct Judges {
-  std::unique_ptr<SpeechDetector> detector;
-  std::unique_ptr<DnsMosJudge> dnsmos;
-  std::unique_ptr<SpeakerEncoder> encoder;
-  std::vector<std::unique_ptr<Recogniser>> recognisers;  // null: see the judgement's reason
-  std::string no_detector, no_dnsmos, no_encoder;
-};
-
-template <typename Open>
-std::string Try(const Open& open) {
-  try {
-    open();
-    return {};
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 // What the run record beside the protected speech says about the models the method used.
 std::optional<std::string> ContentModel(const fs::path& released) {
   const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
@@ -98,18 +68,9 @@ std::optional<std::string> ContentModel(const fs::path& released) {
   return json.value("content", std::string());
 }
 
-Judges OpenJudges(const UtilityOptions& options, UtilityResult& result) {
-  Judges judges;
+Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
   const ModelFolders models = ModelFolders::Default(options.models);
-  OnnxRuntimePtr runtime;
-  const std::string no_runtime = Try([&] { runtime = OnnxRuntime::Open(models); });
-  judges.no_detector = judges.no_dnsmos = no_runtime;
-  if (runtime != nullptr) {
-    judges.no_detector =
-        Try([&] { judges.detector = std::make_unique<SpeechDetector>(runtime, models); });
-    judges.no_dnsmos = Try([&] { judges.dnsmos = std::make_unique<DnsMosJudge>(runtime, models); });
-  }
-  judges.no_encoder = Try([&] { judges.encoder = OpenEncoder(options.encoder); });
+  Judges judges = OpenJudges(models, options.encoder);
   std::vector<RecogniserChoice> choices = options.recognisers;
   if (choices.empty()) {
     for (const std::string& name : RecogniserNames()) choices.push_back({name, 0});
@@ -119,17 +80,23 @@ Judges OpenJudges(const UtilityOptions& options, UtilityResult& result) {
     RecogniserJudgement judgement;
     judgement.name = choice.name;
     if (content) judgement.shares_model_with_method = *content == choice.name;
-    std::unique_ptr<Recogniser> recogniser;
+    Judges::Listener listener;
+    listener.hears.assign(result.utterances.size(), 0);
     if (!result.utterances[0].text) {
       judgement.reason = "the originals have no transcripts";
     } else {
-      judgement.reason = Try([&] { recogniser = OpenRecogniser(choice.name, models); });
+      try {
+        listener.recogniser = OpenRecogniser(choice.name, models);
+      } catch (const Error& error) {
+        judgement.reason = error.what();
+      }
     }
-    if (recogniser != nullptr) {
-      judgement.model = recogniser->Model();
+    if (listener.recogniser != nullptr) {
+      judgement.model = listener.recogniser->Model();
       judgement.heard = SpreadOverSpeakers(result.utterances, choice.limit);
+      for (const std::size_t i : judgement.heard) listener.hears[i] = 1;
     }
-    judges.recognisers.push_back(std::move(recogniser));
+    judges.listeners.push_back(std::move(listener));
     result.recognisers.push_back(std::move(judgement));
   }
   return judges;
@@ -141,13 +108,11 @@ struct Heard {
   double audio_s = 0.0, cpu_s = 0.0;
 };
 
-MeasuredUtterance MeasurePair(const Judges& judges, std::span<const float> original,
-                              std::span<const float> released) {
+MeasuredUtterance Compare(const SideMeasures& original, const SideMeasures& released) {
   MeasuredUtterance values;
   values.fill(kNaN);
-  if (original.empty() || released.empty()) return values;
-  const Prosody before = MeasureProsody(original, judges.detector.get());
-  const Prosody after = MeasureProsody(released, judges.detector.get());
+  if (!original.prosody || !released.prosody) return values;
+  const Prosody &before = *original.prosody, &after = *released.prosody;
   const ProsodyComparison change = CompareProsody(before, after);
   At(values, Measure::kPitchCorrelation) = change.pitch_correlation;
   At(values, Measure::kPitchCorrelationLagged) = change.pitch_correlation_lagged;
@@ -159,15 +124,13 @@ MeasuredUtterance MeasurePair(const Judges& judges, std::span<const float> origi
   At(values, Measure::kSpeakingRateOriginal) = before.speaking_rate;
   At(values, Measure::kLevel) = change.level_change_db;
   At(values, Measure::kDurationRatio) = change.duration_ratio;
-  if (judges.dnsmos != nullptr) {
-    const DnsMos mos_before = judges.dnsmos->Judge(original);
-    const DnsMos mos_after = judges.dnsmos->Judge(released);
-    At(values, Measure::kSigOriginal) = mos_before.sig;
-    At(values, Measure::kSigReleased) = mos_after.sig;
-    At(values, Measure::kBakOriginal) = mos_before.bak;
-    At(values, Measure::kBakReleased) = mos_after.bak;
-    At(values, Measure::kOvrOriginal) = mos_before.ovr;
-    At(values, Measure::kOvrReleased) = mos_after.ovr;
+  if (original.dnsmos && released.dnsmos) {
+    At(values, Measure::kSigOriginal) = original.dnsmos->sig;
+    At(values, Measure::kSigReleased) = released.dnsmos->sig;
+    At(values, Measure::kBakOriginal) = original.dnsmos->bak;
+    At(values, Measure::kBakReleased) = released.dnsmos->bak;
+    At(values, Measure::kOvrOriginal) = original.dnsmos->ovr;
+    At(values, Measure::kOvrReleased) = released.dnsmos->ovr;
   }
   return values;
 }
@@ -327,46 +290,37 @@ RecogniserChoice RecogniserChoice::Parse(const std::string& text) {
 UtilityResult MeasureUtility(const UtilityOptions& options) {
   UtilityResult result;
   result.utterances = PairUtterances(options.original, options.released, options.limit);
-  const Judges judges = OpenJudges(options, result);
+  const Judges judges = OpenAll(options, result);
   const std::size_t n = result.utterances.size();
+  std::vector<SideMeasures> originals;
+  if (!options.cache.empty()) {
+    originals = MeasureOriginals(judges, result.utterances, options.cache, options.jobs);
+  }
   result.measured.resize(n);
   std::vector<double> seconds(n, 0.0);
   Voices voices{std::vector<std::vector<float>>(n), std::vector<std::vector<float>>(n)};
-  std::vector<std::vector<Heard>> heard(judges.recognisers.size(), std::vector<Heard>(n));
-  std::vector<std::vector<char>> hears(judges.recognisers.size(), std::vector<char>(n, 0));
-  for (std::size_t k = 0; k < hears.size(); ++k) {
-    for (const std::size_t i : result.recognisers[k].heard) hears[k][i] = 1;
-  }
-  // Utterances of one recording stay together, so that it is read once.
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool same =
-        i > 0 && result.utterances[i].original.path == result.utterances[i - 1].original.path;
-    if (!same) groups.emplace_back();
-    groups.back().push_back(i);
-  }
+  std::vector<std::vector<Heard>> heard(judges.listeners.size(), std::vector<Heard>(n));
+  const auto groups = GroupByRecording(result.utterances);
   Progress progress("measuring", groups.size(), static_cast<double>(n));
   ParallelFor(groups.size(), options.jobs, [&](std::size_t g) {
     UtteranceReader original_reader, released_reader;
     double audio_s = 0.0;
     for (const std::size_t i : groups[g]) {
-      const std::vector<float> original = original_reader.Read(result.utterances[i].original);
-      const std::vector<float> released = released_reader.Read(result.utterances[i].released);
-      seconds[i] = static_cast<double>(original.size()) / kRecogniserRateHz;
-      result.measured[i] = MeasurePair(judges, original, released);
-      if (judges.encoder != nullptr) {
-        Try([&] { voices.original[i] = judges.encoder->Embed(original, kRecogniserRateHz); });
-        Try([&] { voices.released[i] = judges.encoder->Embed(released, kRecogniserRateHz); });
+      SideMeasures original =
+          originals.empty()
+              ? MeasureSide(judges, i, original_reader.Read(result.utterances[i].original))
+              : std::move(originals[i]);
+      SideMeasures released =
+          MeasureSide(judges, i, released_reader.Read(result.utterances[i].released));
+      seconds[i] = original.seconds;
+      result.measured[i] = Compare(original, released);
+      for (std::size_t k = 0; k < heard.size(); ++k) {
+        HeardText &before = original.heard[k], &after = released.heard[k];
+        heard[k][i] = {std::move(before.text), std::move(after.text),
+                       before.audio_s + after.audio_s, before.cpu_s + after.cpu_s};
       }
-      for (std::size_t k = 0; k < hears.size(); ++k) {
-        if (hears[k][i] == 0) continue;
-        Heard& one = heard[k][i];
-        const double start = ThreadSeconds();
-        one.original = judges.recognisers[k]->Transcribe(original);
-        one.released = judges.recognisers[k]->Transcribe(released);
-        one.cpu_s = ThreadSeconds() - start;
-        one.audio_s = static_cast<double>(original.size() + released.size()) / kRecogniserRateHz;
-      }
+      voices.original[i] = std::move(original.voice);
+      voices.released[i] = std::move(released.voice);
       audio_s += seconds[i];
     }
     progress.Done(static_cast<double>(groups[g].size()), audio_s);
@@ -380,8 +334,8 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
                                "speaker-level ({} speakers; of those a recogniser heard where "
                                "they are fewer), {} resamples, seed {}",
                                speakers, options.intervals.resamples, options.intervals.seed);
-  for (std::size_t k = 0; k < judges.recognisers.size(); ++k) {
-    if (judges.recognisers[k] != nullptr) {
+  for (std::size_t k = 0; k < judges.listeners.size(); ++k) {
+    if (judges.listeners[k].recogniser != nullptr) {
       CountErrors(result, k, heard[k], speaker_of, options.intervals);
     }
   }

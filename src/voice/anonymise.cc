@@ -470,6 +470,12 @@ void AnonymiseOptions::Validate() const {
   if (!fs::exists(in)) throw Error(fmt::format("'{}' does not exist", in.string()));
 }
 
+std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version) {
+  AnonymiseReport report;
+  report.complete = true;
+  return RunRecord(options, report, version);
+}
+
 AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& version) {
   options.Validate();
   if (!fs::is_directory(options.in) && options.in.extension() != ".tsv") {

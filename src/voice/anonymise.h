@@ -59,4 +59,8 @@ struct AnonymiseReport {
 // folder is removed when the corpus is complete.
 AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& version);
 
+// The record (sotto-run.json) that a complete run with these options leaves, all counts zero: what
+// attackers will be told.
+std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version);
+
 }  // namespace sotto

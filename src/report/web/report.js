@@ -129,8 +129,10 @@
   }
 
   // Names of points, each at the first place that covers nothing; a thin line leads to far ones.
-  function drawLabels(svg, points, area) {
-    const taken = points.map(p => ({ x0: p.x - 5, x1: p.x + 5, y0: p.y - 5, y1: p.y + 5 }));
+  // `bars` are boxes around intervals.
+  function drawLabels(svg, points, area, bars) {
+    const taken = points.map(p => ({ x0: p.x - 5, x1: p.x + 5, y0: p.y - 5, y1: p.y + 5 }))
+        .concat(bars);
     const overlaps = box => taken.some(
         t => box.x0 < t.x1 && box.x1 > t.x0 && box.y0 < t.y1 && box.y1 > t.y0);
     points.filter(p => p.label).forEach(point => {
@@ -153,6 +155,36 @@
         break;
       }
     });
+  }
+
+  // Intervals of points: bars with short ends. Gives the boxes they cover.
+  function drawBars(svg, series, xScale, yScale, colour) {
+    const boxes = [];
+    const line = (x1, y1, x2, y2) => {
+      svg.append("line").attr("x1", x1).attr("y1", y1).attr("x2", x2).attr("y2", y2)
+          .attr("stroke", colour).attr("stroke-width", 1.5).attr("stroke-opacity", 0.7);
+      boxes.push({ x0: Math.min(x1, x2) - 1, x1: Math.max(x1, x2) + 1,
+                   y0: Math.min(y1, y2) - 1, y1: Math.max(y1, y2) + 1 });
+    };
+    const known = v => v !== null && v !== undefined;
+    series.x.forEach((x, i) => {
+      const y = series.y[i];
+      if (x === null || y === null) return;
+      const px = xScale.place(x), py = yScale.place(y);
+      const low = (series.y_low || [])[i], high = (series.y_high || [])[i];
+      if (known(low) && known(high)) {
+        const a = yScale.place(low), b = yScale.place(high);
+        line(px, a, px, b);
+        [a, b].forEach(end => line(px - 4, end, px + 4, end));
+      }
+      const left = (series.x_low || [])[i], right = (series.x_high || [])[i];
+      if (known(left) && known(right)) {
+        const a = xScale.place(left), b = xScale.place(right);
+        line(a, py, b, py);
+        [a, b].forEach(end => line(end, py - 4, end, py + 4));
+      }
+    });
+    return boxes;
   }
 
   // A size at which the text fits into `room`, not below 9.
@@ -198,7 +230,8 @@
     const height = Math.round(Math.min(400, Math.max(290, width * 0.68)));
     const svg = startSvg(plot, width, height);
     const top = drawLegend(svg, plot, width);
-    const all = axis => [].concat(...plot.series.map(s => s[axis]));
+    const all = axis => [].concat(...plot.series.map(
+        s => s[axis].concat(s[axis + "_low"] || [], s[axis + "_high"] || [])));
     const yScale = makeScale(plot.y, all("y"), [height - 46, top + 6]);
     const left = 30 + d3.max(yScale.ticks.map(t => textWidth(yScale.label(t), 11)).concat(20));
     const area = { x0: left, x1: width - 14, y0: top + 6, y1: height - 46 };
@@ -207,7 +240,7 @@
     drawAxis(svg, yScale, "left", area, plot.y.label);
     svg.append("rect").attr("x", area.x0).attr("y", area.y0).attr("width", area.x1 - area.x0)
         .attr("height", area.y1 - area.y0).attr("fill", "none").attr("stroke", "#888888");
-    const named = [];
+    const named = [], bars = [];
     plot.series.forEach((series, index) => {
       const style = look(plot, index);
       const points = series.x.map((x, i) => [x, series.y[i], (series.labels || [])[i] || "",
@@ -216,6 +249,7 @@
                         yScale.inside(p[1]);
       const px = p => xScale.place(p[0]), py = p => yScale.place(p[1]);
       if (series.mark === "points") {
+        bars.push(...drawBars(svg, series, xScale, yScale, style.colour));
         points.filter(fine).forEach(p => {
           svg.append("path").attr("d", d3.symbol().type(style.shape).size(42)())
               .attr("transform", `translate(${px(p)},${py(p)})`).attr("fill", style.colour)
@@ -241,7 +275,7 @@
             .append("title").text(`${series.name} (${p[0].toPrecision(4)}, ${p[1].toPrecision(4)})`));
       }
     });
-    drawLabels(svg, named, area);
+    drawLabels(svg, named, area, bars);
     return svg.node();
   }
 
@@ -318,9 +352,12 @@
       plot.matrices.forEach(m => m.values.forEach((value, i) =>
         add([m.title, m.names[Math.floor(i / m.names.length)], m.names[i % m.names.length], value])));
     } else {
-      add(["series", plot.x.label, plot.y.label, "name"]);
+      const bars = plot.series.some(s => s.x_low || s.y_low);
+      const ends = s => bars ? ["x_low", "x_high", "y_low", "y_high"].map(k => s(k)) : [];
+      add(["series", plot.x.label, plot.y.label, "name"].concat(ends(k => k)));
       plot.series.forEach(s => s.x.forEach((x, i) =>
-        add([s.name, x, s.y[i], (s.hints || [])[i] || (s.labels || [])[i]])));
+        add([s.name, x, s.y[i], (s.hints || [])[i] || (s.labels || [])[i]].concat(
+            ends(k => (s[k] || [])[i])))));
     }
     return lines.join("\r\n") + "\r\n";
   }

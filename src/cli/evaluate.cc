@@ -1,0 +1,150 @@
+// sotto evaluate --original O --method M…: protect, attack and measure in one run.
+#include "evaluate/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/parallel.h"
+#include "cli/assess.h"
+#include "cli/assess_output.h"
+#include "cli/verbs.h"
+#include "evaluate/evaluation_json.h"
+#include "evaluate/evaluation_page.h"
+#include "evaluate/evidence.h"
+
+namespace sotto::cli {
+namespace {
+
+struct Flags {
+  EvaluateOptions options;
+  std::vector<std::string> strategies = {"perm"}, recognisers;
+  std::string unlabelled = "error", report, evidence, evidence_key;
+  bool name_speakers = false, json = false;
+};
+
+void Set(Flags& flags) {
+  EvaluateOptions& o = flags.options;
+  o.strategies.clear();
+  for (const std::string& name : flags.strategies) o.strategies.push_back(ParseStrategy(name));
+  for (const std::string& text : flags.recognisers) {
+    o.recognisers.push_back(RecogniserChoice::Parse(text));
+  }
+  o.unlabelled = flags.unlabelled == "exclude" ? Unlabelled::kExclude : Unlabelled::kError;
+  const std::filesystem::path report = flags.report;
+  if (o.out.empty()) o.out = report.parent_path() / (report.stem().string() + "-work");
+  if (flags.evidence.empty()) flags.evidence = report.parent_path() / "sotto-evidence.json";
+  o.Validate();
+}
+
+void Run(Flags& flags) {
+  try {
+    Set(flags);
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+  const EvidenceKey key(flags.evidence_key);
+  const Evaluation evaluation = Evaluate(flags.options, SOTTO_VERSION);
+  const nlohmann::ordered_json json = EvaluationJson(evaluation, [&](const std::string& speaker) {
+    return flags.name_speakers ? speaker : key.SpeakerId(speaker);
+  });
+  WriteReport(flags.report, EvaluationPage(evaluation, json));
+  WriteFileAtomically(
+      flags.evidence,
+      EvidenceJson(evaluation, json, key, flags.options.original, flags.name_speakers).dump(2) +
+          "\n");
+  if (flags.json) {
+    PrintJson(json);
+    return;
+  }
+  PrintTable(SummaryTable(json));
+  for (const auto& cell : json["cells"]) {
+    fmt::print("{}, {}: {}\n", cell["method"].get<std::string>(),
+               cell["strategy"].get<std::string>(), cell["residual_risk"].get<std::string>());
+  }
+  fmt::print("steps: {} done, {} found from an earlier run\nreport: {}\nevidence: {}\n",
+             evaluation.steps_made, evaluation.steps_found, flags.report, flags.evidence);
+}
+
+}  // namespace
+
+void AddEvaluate(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  EvaluateOptions& o = flags->options;
+  o.jobs = DefaultJobs();
+  CLI::App* verb = AddVerb(
+      app, "evaluate",
+      "Protects a corpus with each method and strategy, runs the attackers of 'sotto attack' and\n"
+      "the measures of 'sotto utility' on each copy, and writes one page (privacy against "
+      "utility)\n"
+      "and an evidence file (docs/evidence.md). Killed at any moment, the same command goes on\n"
+      "where it stopped; a changed option redoes what depends on it.",
+      "  sotto evaluate --original recordings/ --method mcadams --method vtln --quick "
+      "--background public/ --report evaluation.html\n"
+      "  sotto evaluate --original recordings/ --method mcadams:alpha=0.5:0.9,pitch=random "
+      "--strategy perm --strategy random --evidence-key-out evidence.key --report evaluation.html "
+      "--json");
+  const auto file = [&](const char* name, auto& value, const char* text) {
+    return verb->add_option(name, value, text)->type_name("FILE");
+  };
+  verb->add_option("--original", o.original, "The originals: any corpus")
+      ->type_name("DIR")
+      ->required();
+  verb->add_option("--method", o.methods,
+                   "mcadams, voicemask or vtln, with options of sotto anonymise after a colon "
+                   "(alpha, pitch, target-gender, pool, f0); may be repeated")
+      ->type_name("NAME[:OPTION=VALUE,…]")
+      ->allow_extra_args(false)
+      ->required();
+  verb->add_option("--strategy", flags->strategies, "const, perm or random; may be repeated")
+      ->check(CLI::IsMember({"const", "perm", "random"}))
+      ->allow_extra_args(false);
+  verb->add_option("--report", flags->report, "The page")->type_name("OUT.html")->required();
+  verb->add_option("--out", o.out,
+                   "Working folder, mode 0700: it holds the copies with their keys, voiceprints "
+                   "and transcripts; delete it when done (default: REPORT-work)")
+      ->type_name("DIR");
+  verb->add_option("--seed", o.seed,
+                   "Draw targets from a public number: experiments only, protects nobody")
+      ->type_name("N");
+  file("--encoder", o.encoder, "Speaker encoder (default: the program's own)");
+  file("--attacker-encoder", o.attacker_encoders,
+       "Encoder retrained on protected speech (sotto train encoder); used for the methods its "
+       "header names; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--background", o.background, "The attacker's own public speech, other speakers")
+      ->type_name("DIR");
+  verb->add_flag("--quick", o.quick, "The quick ladder of sotto attack");
+  verb->add_option("--unlabelled", flags->unlabelled, "Speakers without a gender")
+      ->check(CLI::IsMember({"error", "exclude"}));
+  verb->add_option("--recogniser,--recognizer", flags->recognisers,
+                   "moonshine or pocketsphinx, :N to let it hear N utterances only; may be "
+                   "repeated (default: both)")
+      ->type_name("NAME[:N]")
+      ->allow_extra_args(false);
+  verb->add_option("--utterances", o.utterances,
+                   "Utterances that recognisers hear, spread evenly over all speakers (default: "
+                   "all with moonshine, 60 with pocketsphinx)")
+      ->type_name("N")
+      ->default_str("");
+  verb->add_option("--models", o.models, "Look for models here first")->type_name("DIR");
+  file("--evidence", flags->evidence,
+       "The evidence file (default: sotto-evidence.json beside the "
+       "report)");
+  file("--evidence-key-out", flags->evidence_key,
+       "Keep the key of the evidence's ids and fingerprints (mode 0600); without it nobody can "
+       "check them");
+  verb->add_flag("--name-speakers", flags->name_speakers,
+                 "Name the most exposed speakers on page and evidence instead of keyed ids");
+  verb->add_option("--bootstrap", o.resamples, "Resamples for the intervals; 0: none");
+  verb->add_option("--level", o.level, "Of the intervals");
+  verb->add_option("--jobs", o.jobs, "Recordings at a time; the figures do not depend on it")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--json", flags->json, "Print everything as JSON");
+  verb->callback([flags] { Run(*flags); });
+}
+
+}  // namespace sotto::cli

@@ -1,0 +1,87 @@
+// `sotto evaluate`: protects a corpus with several methods and strategies, attacks each copy with
+// the ladder and measures what it leaves, in one run that can be killed and taken up again.
+//
+// A cell is one method with its parameters under one strategy. Its three steps (protect, attack,
+// utility) leave their results in OUT/CELL/, named by all that decides them: the next run with the
+// same options takes them from there, a changed option or input redoes the steps that depend on it.
+// What is measured on the originals (OUT/originals) and all embeddings (OUT/voiceprints) are shared
+// by all cells.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attack/release_record.h"
+#include "attack/trial_plan.h"
+#include "utility/utility.h"
+#include "voice/method.h"
+
+namespace sotto {
+
+struct EvaluateOptions {
+  std::filesystem::path original;    // a corpus
+  std::vector<std::string> methods;  // voice/method_text.h
+  std::vector<Strategy> strategies = {Strategy::kPerm};
+  std::filesystem::path out;          // the working folder
+  std::optional<std::uint64_t> seed;  // of an experiment; not given: a fresh key for each cell
+
+  // Attackers (attack/attack.h). An encoder retrained on protected speech is used for the cells
+  // whose method and parameters its header names.
+  std::string encoder;  // empty: the default
+  std::vector<std::filesystem::path> attacker_encoders;
+  std::filesystem::path background;
+  bool quick = false;
+  Unlabelled unlabelled = Unlabelled::kError;
+
+  // Utility (utility/utility.h).
+  std::vector<RecogniserChoice> recognisers;  // empty: all there are
+  // For recognisers without a number of their own; 0: all with Moonshine, 60 with PocketSphinx.
+  std::size_t utterances = 0;
+  std::filesystem::path models;
+
+  int resamples = 1000;
+  double level = 0.95;
+  int jobs = 1;  // no figure depends on it
+
+  // Throws Error when options contradict each other.
+  void Validate() const;
+  std::vector<RecogniserChoice> Recognisers() const;
+};
+
+inline constexpr std::size_t kPocketSphinxUtterances = 60;
+
+struct EvaluatedCell {
+  std::string method;  // as it was asked for
+  Strategy strategy = Strategy::kPerm;
+  std::string id;  // of its folder
+  std::filesystem::path folder;
+  ReleaseRecord record;
+  std::filesystem::path attacker_encoder;    // empty: none fits
+  std::string attacker_encoder_fingerprint;  // of that file
+
+  // Results of the steps. protection: counts, seconds, rtf (processor seconds for a second of
+  // speech; null with rtf_reason), notes, files[] {id, file, sha256}, record. attack: LadderJson
+  // with worst_by_gender. utility: UtilityJson.
+  nlohmann::ordered_json protection, attack, utility;
+
+  std::string Name() const;  // "mcadams:alpha=0.8, random"
+};
+
+struct Evaluation {
+  std::vector<EvaluatedCell> cells;
+  std::string version, encoder, encoder_fingerprint;
+  std::size_t recordings = 0, utterances = 0, speakers = 0;  // of the originals
+  std::size_t steps_made = 0, steps_found = 0;
+  bool quick = false, background = false;
+  std::optional<std::uint64_t> seed;
+  int resamples = 0;
+  double level = 0.95;
+};
+
+Evaluation Evaluate(const EvaluateOptions& options, const std::string& version);
+
+}  // namespace sotto

@@ -1,0 +1,65 @@
+#include "voice/method_text.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "voice/mcadams.h"
+
+namespace sotto {
+namespace {
+
+void SetOption(VoiceOptions& options, const std::string& name, const std::string& value) {
+  if (name == "alpha") {
+    if (options.method != "mcadams") throw Error("alpha belongs to mcadams");
+    options.alpha = Range::Parse(value, "alpha");
+    for (const double alpha : {options.alpha.lo, options.alpha.hi}) {
+      McAdamsOptions mcadams;
+      mcadams.alpha = alpha;
+      mcadams.Validate();
+    }
+  } else if (name == "pitch") {
+    options.pitch = ParsePitchMode(value);
+  } else if (name == "target-gender") {
+    options.target_gender = ParseTargetGender(value);
+  } else if (name == "pool") {
+    options.pool = value;
+  } else if (name == "f0") {
+    if (value != "fast" && value != "robust") {
+      throw Error(fmt::format("f0 '{}': fast or robust is allowed", value));
+    }
+    options.f0_method = value == "robust" ? F0Method::kRobust : F0Method::kFast;
+  } else {
+    throw Error(fmt::format(
+        "option '{}': alpha, pitch, target-gender, pool and f0 are allowed (NAME=VALUE)", name));
+  }
+}
+
+}  // namespace
+
+VoiceOptions ParseMethodText(const std::string& text) {
+  VoiceOptions options;
+  const std::size_t colon = text.find(':');
+  options.method = text.substr(0, colon);
+  try {
+    std::set<std::string> seen;
+    std::size_t at = colon;
+    while (at != std::string::npos) {
+      const std::size_t comma = text.find(',', at + 1);
+      const std::string one =
+          text.substr(at + 1, comma == std::string::npos ? std::string::npos : comma - at - 1);
+      const std::size_t equals = one.find('=');
+      const std::string name = one.substr(0, equals);
+      if (!seen.insert(name).second) throw Error(fmt::format("option '{}' is given twice", name));
+      SetOption(options, name, equals == std::string::npos ? "" : one.substr(equals + 1));
+      at = comma;
+    }
+    options.Validate();
+  } catch (const Error& error) {
+    throw Error(fmt::format("method '{}': {}", text, error.what()));
+  }
+  return options;
+}
+
+}  // namespace sotto

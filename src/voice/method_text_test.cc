@@ -1,0 +1,38 @@
+#include "voice/method_text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace sotto {
+namespace {
+
+TEST(MethodText, TakesOptionsOfAnonymise) {
+  EXPECT_EQ(ParseMethodText("mcadams").Text(), VoiceOptions{}.Text());
+  EXPECT_EQ(ParseMethodText("mcadams:alpha=0.5:0.9").Text(), VoiceOptions{}.Text());
+  const VoiceOptions fixed = ParseMethodText("mcadams:alpha=0.8,pitch=random");
+  EXPECT_TRUE(fixed.alpha.IsFixed());
+  EXPECT_EQ(fixed.Pitch(), PitchMode::kRandom);
+  const VoiceOptions vtln = ParseMethodText("vtln:target-gender=other,f0=robust,pool=a=b.bin");
+  EXPECT_EQ(vtln.target_gender, TargetGender::kOther);
+  EXPECT_EQ(vtln.f0_method, F0Method::kRobust);
+  EXPECT_EQ(vtln.pool, "a=b.bin");
+}
+
+TEST(MethodText, NamesWhatIsWrong) {
+  for (const char* text :
+       {"", "robot", "mcadams:", "mcadams:alpha", "mcadams:alpha=0.9:0.5", "mcadams:alpha=7",
+        "vtln:alpha=0.8", "mcadams:pitch=high", "mcadams:pitch=keep,pitch=keep", "vtln:f0=slow",
+        "vtln:profile=me", "mcadams:target-gender=other,pitch=keep"}) {
+    try {
+      ParseMethodText(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(std::string("'") + text), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sotto
