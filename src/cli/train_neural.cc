@@ -1,4 +1,5 @@
-// sotto train features|content|synth: features of the neural anonymiser's training, and its start.
+// sotto train features|voices|content|synth: features of the neural anonymiser's training, and its
+// start.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include "base/progress.h"
 #include "cli/train.h"
 #include "cli/verbs.h"
+#include "voice/pseudo_speakers.h"
 #include "voice/training_features.h"
 
 namespace sotto::cli {
@@ -66,6 +68,30 @@ void RunFeatures(const FeatureFlags& flags) {
              pack.utterances.size(), seconds / 3600.0, elapsed.count(), seconds / elapsed.count());
 }
 
+struct VoiceFlags {
+  std::string pack, features, out;
+  bool json = false;
+};
+
+void RunVoices(const VoiceFlags& flags) {
+  const SpeakerPool pool =
+      MakeSpeakerPool(ReadSpeechPack(flags.pack), ReadFeaturePack(flags.features));
+  const PseudoSpeakers generator(pool);  // checks it
+  WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16);
+  std::size_t female = 0;
+  for (const SpeakerVoice& voice : pool.voices) female += voice.gender == Gender::kFemale;
+  const std::size_t male = pool.voices.size() - female;
+  const double f = generator.Shrinkage(Gender::kFemale), m = generator.Shrinkage(Gender::kMale);
+  if (flags.json) {
+    const nlohmann::ordered_json json = {
+        {"female", female}, {"male", male}, {"shrinkage_female", f}, {"shrinkage_male", m}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{}: {} female and {} male voices (shrinkage {:.2f}, {:.2f})\n", flags.out, female,
+             male, f, m);
+}
+
 void AddPassed(CLI::App& verb, const char* name, const char* what, const char* examples) {
   CLI::App* sub = AddVerb(verb, name, what, examples);
   sub->prefix_command();
@@ -99,6 +125,19 @@ void AddTrainNeural(CLI::App& train) {
   verb->add_option("--jobs", flags->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts as JSON");
   verb->callback([flags] { RunFeatures(*flags); });
+
+  auto voices = std::make_shared<VoiceFlags>();
+  CLI::App* pool = AddVerb(
+      train, "voices",
+      "The pool of target voices of the neural method: embeddings and pitch of each speaker of a "
+      "speech pack.\nThey identify these people: take a public corpus.",
+      "  sotto train voices pool.pack --features pool.features -o voices.safetensors\n"
+      "  sotto train voices pool.pack --features pool.features -o voices.safetensors --json");
+  pool->add_option("PACK", voices->pack, "A speech pack with genders")->required();
+  pool->add_option("--features", voices->features, "Its features")->required()->type_name("FILE");
+  pool->add_option("-o,--out", voices->out, "The voices")->required()->type_name("FILE");
+  pool->add_flag("--json", voices->json, "Print counts as JSON");
+  pool->callback([voices] { RunVoices(*voices); });
 
   AddPassed(train, "content",
             "The content encoder, from speech and feature packs. All flags go to the training "

@@ -141,7 +141,7 @@ double SpeakerProbe(const Tensor& means, const std::vector<std::int64_t>& speake
   const Tensor known_at = torch::tensor(known, torch::kInt64),
                asked_at = torch::tensor(asked, torch::kInt64);
   Tensor learn = x.index_select(0, known_at), test = x.index_select(0, asked_at);
-  const Tensor centre = learn.mean(0), spread = learn.std(0).clamp_min(1e-9);
+  const Tensor centre = x.mean(0), spread = x.std(0).clamp_min(1e-9);
   learn = (learn - centre) / spread;
   test = (test - centre) / spread;
   const Tensor hot =

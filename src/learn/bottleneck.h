@@ -9,8 +9,13 @@
 // else as it is). Then the d largest principal components are kept, on states whose components were
 // brought to variance 1 before, so that no single loud component decides; one common factor gives z
 // the mean variance 1. A linear map commutes with interpolation in time, so the teacher's own rate
-// does not matter. Limits: what is not linear, and what is not in the mean over time, stays; the
-// student, trained on changed voices against the unchanged one's states, loses more of it.
+// does not matter. What it costs and brings (60 utterances of libri_eval, Moonshine's decoder on
+// states that went through the bottleneck and linearly back, neural_bench --words; a linear probe
+// among 35 speakers; fitted on 1.9 h): 5.1 % word errors and 63 % named without it; d = 96: 7.2 %
+// and 32 %; d = 64: 12.2 % and 29 %; d = 96 with k = 16: 25 % and 30 %. So k is 0 by default: the
+// directions of speakers are those of words, too. Limits: what is not linear, and what is not in
+// the mean over time, stays; the student, trained on changed voices against the unchanged one's
+// states, loses more of it.
 #pragma once
 
 #include <torch/torch.h>

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kTeacherCentre = 447;
 
 struct ContentOptions {
   std::int64_t mels = 80;
-  std::int64_t bottleneck = 96;
+  std::int64_t bottleneck = 128;
   std::int64_t teacher = 288;
   std::int64_t stem_kernel = 5, stem_ahead = 2;
   ConvNextOptions body = {256, 768, 9, 7, {1, 2, 4}, {3}};

@@ -19,7 +19,7 @@
 namespace sotto {
 
 struct SynthOptions {
-  std::int64_t content = 96;     // size of the bottleneck (content_net.h)
+  std::int64_t content = 128;    // size of the bottleneck (content_net.h)
   std::int64_t embedding = 192;  // of the speaker, scaled to length √embedding
   std::int64_t condition = 128;
   StftShape spectrum;
