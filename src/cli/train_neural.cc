@@ -94,10 +94,13 @@ void RunVoices(const VoiceFlags& flags) {
 
 void AddPassed(CLI::App& verb, const char* name, const char* what, const char* examples) {
   CLI::App* sub = AddVerb(verb, name, what, examples);
-  sub->prefix_command();
+  sub->allow_extras();
+  auto flags = std::make_shared<bool>(false);
+  sub->add_flag("--flags", *flags, "List the flags of the training program with their defaults");
   const std::string program_verb = name;
-  sub->callback([sub, program_verb] {
+  sub->callback([sub, flags, program_verb] {
     std::vector<std::string> arguments = {program_verb};
+    if (*flags) arguments.emplace_back("--help");
     for (const std::string& argument : sub->remaining()) arguments.push_back(argument);
     RunTrainingProgram(arguments);
   });
@@ -140,14 +143,14 @@ void AddTrainNeural(CLI::App& train) {
   pool->callback([voices] { RunVoices(*voices); });
 
   AddPassed(train, "content",
-            "The content encoder, from speech and feature packs. All flags go to the training "
-            "program: sotto train content -- --help",
+            "The content encoder, from speech and feature packs. Flags go to the training "
+            "program:\nsotto train content --flags lists them.",
             "  sotto train content --pack all.pack --features all.features -o content.safetensors\n"
             "  sotto train content --pack all.pack --features all.features -o c.safetensors "
             "--device cuda --bf16 --minutes 4");
   AddPassed(train, "synth",
-            "The synthesiser, from speech and feature packs and a content encoder. All flags go to "
-            "the training program: sotto train synth -- --help",
+            "The synthesiser, from speech and feature packs and a content encoder. Flags go to "
+            "the training program:\nsotto train synth --flags lists them.",
             "  sotto train synth --pack all.pack --features all.features --content "
             "content.safetensors -o synth.safetensors\n"
             "  sotto train synth --pack all.pack --features all.features --content c.safetensors "

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "learn/flat_parameters.h"
+#include "learn/spectral_losses.h"
 #include "learn/torch_backend.h"
 #include "learn/torch_source.h"
 #include "nn/net_testing.h"
@@ -81,6 +82,40 @@ TEST(SpeechBackends, GiveTheSameWaveform) {
     ASSERT_GT(peak, 0.01);
     EXPECT_LT(LargestDifference(y, used), 1e-4 * peak);  // the contract: 1e-3 of full scale
   }
+}
+
+// Layers in another type than the rest, as on a GPU in bfloat16: every layer must convert.
+TEST(SpeechBackends, ComputeLayersInAnotherType) {
+  torch::manual_seed(1);
+  torch::NoGradGuard no_grad;
+  ContentOptions content;
+  content.body = {16, 32, 2, 5, {1}, {2}};
+  SynthOptions synth;
+  synth.body = {16, 32, 2, 5, {1}, {2}};
+  TorchBackend plain(torch::kCPU), wide(torch::kCPU);
+  wide.SetWork(torch::kFloat64);
+  const TensorFile content_file = RandomContent(content), synth_file = RandomSynth(synth);
+  const torch::Tensor mels = torch::randn({2, 80, 20}) * 3.0 + 12.0;
+  plain.Load(content_file);
+  wide.Load(content_file);
+  const torch::Tensor z = ContentStudent<TorchBackend>(content, wide).Forward(mels);
+  EXPECT_EQ(z.scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(
+      torch::allclose(z, ContentStudent<TorchBackend>(content, plain).Forward(mels), 1e-3, 1e-4));
+  TorchBackend plain_synth(torch::kCPU), wide_synth(torch::kCPU);
+  wide_synth.SetWork(torch::kFloat64);
+  plain_synth.Load(synth_file);
+  wide_synth.Load(synth_file);
+  const SynthInput<torch::Tensor> in{torch::randn({2, synth.content, 10}), torch::randn({2, 2, 20}),
+                                     torch::randn({2, 1, 3200}), torch::randn({2, 1, 3200}),
+                                     torch::randn({2, synth.embedding, 1})};
+  const torch::Tensor y = Synthesiser<TorchBackend>(synth, wide_synth).Forward(in);
+  EXPECT_EQ(y.scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(
+      torch::allclose(y, Synthesiser<TorchBackend>(synth, plain_synth).Forward(in), 1e-3, 1e-4));
+  Critics critics(4, torch::kCPU);
+  critics.backend.SetWork(torch::kFloat64);
+  EXPECT_EQ(critics(y.squeeze(1)).judgements[0].scalar_type(), torch::kFloat32);
 }
 
 TEST(SpeechBackends, MakeTheSameHarmonicSource) {

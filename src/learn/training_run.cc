@@ -16,6 +16,8 @@ void RunOptions::Validate() const {
   };
   need(steps >= 1 && validate_every >= 1 && warm_up >= 0, "steps and validations must be positive");
   need(minutes >= 0.0, "minutes: 0 or more");
+  // Debian's CPU build dies of an illegal instruction in it.
+  need(!bf16 || device.rfind("cuda", 0) == 0, "--bf16 needs --device cuda");
   need(learning_rate > 0.0 && final_learning_rate >= 0.0, "the learning rate must be positive");
 }
 

@@ -166,7 +166,7 @@ class NeuralTransformer : public StreamTransformer {
   const std::int64_t block_;
   SynthStream synth_;
   SeededRng random_;
-  LoudnessKeeper loudness_;
+  LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
   PeakHolder peaks_;
   std::vector<float> input_, window_, sound_;
   std::int64_t window_from_ = 0, next_ = 0;  // content frames
