@@ -74,8 +74,8 @@ struct VoiceFlags {
 };
 
 void RunVoices(const VoiceFlags& flags) {
-  const SpeakerPool pool =
-      MakeSpeakerPool(ReadSpeechPack(flags.pack), ReadFeaturePack(flags.features));
+  const SpeechPack pack = ReadSpeechPack(flags.pack);
+  const SpeakerPool pool = MakeSpeakerPool(pack, ReadFeaturePack(flags.features));
   const PseudoSpeakers generator(pool);  // checks it
   WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16);
   std::size_t female = 0;

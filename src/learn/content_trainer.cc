@@ -124,12 +124,21 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
   return json.dump();
 }
 
-void Probe(const SpeechData& data, const Tensor& table, TrainedContent& result) {
+// All content frames of one utterance × size.
+Tensor OfUtterance(const SpeechData& data, Student& student, const TorchMel& mel, std::int64_t u) {
+  const Tensor x = data.Whole(u, std::int64_t{1} << 40);
+  return student(PairedMels(mel, x, data.ContentCount(u))).squeeze(0).t();
+}
+
+void Probe(const SpeechData& data, const Tensor& table, Student& student, const TorchMel& mel,
+           TrainedContent& result) {
+  torch::NoGradGuard no_grad;
   const std::vector<std::int64_t> utterances = ProbeUtterances(data, kProbeSpeakers);
   if (utterances.empty()) return;
   std::vector<std::int64_t> speakers;
-  std::vector<Tensor> states;
+  std::vector<Tensor> states, heard;
   for (const std::int64_t u : utterances) {
+    heard.push_back(OfUtterance(data, student, mel, u).mean(0));
     speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
     states.push_back(
         data.TeacherStates(data.ContentBegin(u), data.ContentBegin(u) + data.ContentCount(u))
@@ -139,8 +148,7 @@ void Probe(const SpeechData& data, const Tensor& table, TrainedContent& result) 
       1.0 / static_cast<double>(std::set<std::int64_t>(speakers.begin(), speakers.end()).size());
   result.probe_teacher = SpeakerProbe(torch::stack(states), speakers);
   result.probe_bottleneck = SpeakerProbe(TimeMeans(data, table, utterances), speakers);
-  const Tensor student = StudentTable(data, result.file);
-  result.probe_student = SpeakerProbe(TimeMeans(data, student, utterances), speakers);
+  result.probe_student = SpeakerProbe(torch::stack(heard), speakers);
 }
 
 }  // namespace
@@ -167,9 +175,7 @@ Tensor StudentTable(const SpeechData& data, const TensorFile& content) {
   const TorchMel mel(kMels, data.Device());
   std::vector<Tensor> parts;
   for (std::int64_t u = 0; u < data.Utterances(); ++u) {
-    const Tensor x = data.Whole(u, std::int64_t{1} << 40);
-    parts.push_back(
-        student(PairedMels(mel, x, data.ContentCount(u))).squeeze(0).t().to(torch::kHalf));
+    parts.push_back(OfUtterance(data, student, mel, u).to(torch::kHalf));
   }
   return torch::cat(parts);
 }
@@ -270,7 +276,7 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
     out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
   }
   WriteContentOptions(options.net, result.file);
-  Probe(data, table, result);
+  Probe(data, table, smooth, mel, result);
   result.file.metadata["sotto.training"] = Record(options, data, bottleneck, result, features);
   return result;
 }

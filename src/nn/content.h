@@ -49,7 +49,7 @@ class ContentNet {
 // around it, so that the result is that of one piece (to rounding).
 class ContentStream {
  public:
-  explicit ContentStream(const ContentNet& net, std::int64_t chunk = 500);
+  explicit ContentStream(const ContentNet& net, std::int64_t chunk = 1500);
   // Mel frames in; content frames (columns) that are ready out.
   Eigen::MatrixXf Push(const Eigen::MatrixXf& mels);
   // The rest, up to `frames` in all.

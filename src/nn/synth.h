@@ -43,7 +43,7 @@ class SynthStream {
  public:
   // `net` must outlive the stream. The noise is drawn from the seed: it has no secret to keep.
   SynthStream(const SynthNet& net, std::span<const float> embedding, std::uint64_t noise_seed,
-              std::int64_t chunk = 400);
+              std::int64_t chunk = 800);
 
   // One content frame (a column) and the two frames of F0 (Hz, above 0) and voicing that belong to
   // it. Appends samples that are ready.

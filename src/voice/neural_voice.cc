@@ -62,8 +62,8 @@ class NeuralTransformer : public StreamTransformer {
   }
 
   std::size_t LatencySamples() const override {
-    // The block and its context, the synthesiser's own pieces (4 s and what it sees), the level.
-    return static_cast<std::size_t>((block_ + kContextFrames) * kContentHop + 5 * kRateHz);
+    // The block and its context, the synthesiser's own pieces (8 s and what it sees), the level.
+    return static_cast<std::size_t>((block_ + kContextFrames) * kContentHop + 9 * kRateHz);
   }
 
  private:

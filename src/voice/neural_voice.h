@@ -3,7 +3,7 @@
 // voice saying the same.
 //
 // Works at 16 kHz: other rates are brought there and back, so that nothing is left above 8 kHz.
-// Blocks of ten seconds with two seconds of context: bounded memory for any length. The level
+// Blocks of twenty seconds with two seconds of context: bounded memory for any length. The level
 // follows the input's (voice/level_control.h). Exactly as many samples come out as went in.
 #pragma once
 
@@ -42,7 +42,7 @@ struct NeuralVoiceOptions {
   std::vector<ContourBend> bend;         // none or one
   std::uint64_t noise_seed = 0;  // of the synthesis and of the content's noise: from a keyed draw
   double peak_limit = 1.0;
-  double block_s = 10.0;
+  double block_s = 20.0;
   // Where given, its states instead of the student's.
   std::shared_ptr<const MoonshineContent> teacher;
 };

@@ -6,7 +6,9 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/testing.h"
 #include "nn/net_testing.h"
+#include "voice/neural_method.h"
 
 namespace sotto {
 namespace {
@@ -90,6 +92,81 @@ TEST(NeuralVoice, SilenceStaysSilentAndLoudnessIsKept) {
   EXPECT_NEAR(10.0 * std::log10(power(y, 0.5, 1.8) / power(x, 0.5, 1.8)), 0.0, 3.0);
   const std::vector<float> silent = Transform(std::vector<float>(16000), 16000, 999, Options());
   for (const float v : silent) ASSERT_NEAR(v, 0.0f, 1e-6f);
+}
+
+// The folder as the training leaves it, with small untrained nets.
+void WriteNets(const std::filesystem::path& folder) {
+  WriteTensorFile(folder / "content.safetensors", SmallModels()->Content().File(),
+                  StoredAs::kFloat16);
+  WriteTensorFile(folder / "synth.safetensors", SmallModels()->Synth().File(), StoredAs::kFloat16);
+  SpeakerPool pool;
+  SeededRng random(2);
+  for (int i = 0; i < 30; ++i) {
+    SpeakerVoice voice;
+    voice.name = std::to_string(i);
+    voice.gender = i % 2 == 0 ? Gender::kFemale : Gender::kMale;
+    for (int k = 0; k < 8; ++k) voice.embedding.push_back(static_cast<float>(random.Gaussian()));
+    voice.log_f0_mean = std::log(i % 2 == 0 ? 210.0 : 110.0);
+    voice.log_f0_deviation = 0.2;
+    pool.voices.push_back(std::move(voice));
+  }
+  WriteTensorFile(folder / "voices.safetensors", WriteSpeakerPool(pool), StoredAs::kFloat16);
+}
+
+TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
+  const testing::TemporaryFolder folder;
+  VoiceOptions options;
+  options.method = "neural";
+  const TargetDraws draws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural");
+  EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
+  options.neural.folder = folder.Path();
+  EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
+  WriteNets(folder.Path());
+  for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
+    options.neural.target = target;
+    options.neural.bend_semitones = 2.0;
+    const auto method = MakeVoiceMethod(options, draws);
+    EXPECT_FALSE(method->NeedsFit());
+    const std::vector<float> x = Buzz(20000, 16000);
+    const auto run = [&](const std::string& utterance) {
+      const auto transformer = method->MakeTransformer(16000, 1.0, "s", utterance);
+      std::vector<float> out;
+      transformer->Push(x, out);
+      transformer->Finish(out);
+      return out;
+    };
+    const std::vector<float> a = run("1");
+    ASSERT_EQ(a.size(), x.size());
+    EXPECT_EQ(a, run("1"));
+    EXPECT_NE(a, run("2"));
+  }
+  options.target_gender = TargetGender::kSame;
+  EXPECT_TRUE(MakeVoiceMethod(options, draws)->NeedsFit());
+  options.pitch = PitchMode::kRandom;
+  EXPECT_THROW(options.Validate(), Error);
+}
+
+TEST(NeuralMethod, DrawsTheGenderThatIsAsked) {
+  const testing::TemporaryFolder folder;
+  WriteNets(folder.Path());
+  NeuralOptions options;
+  options.folder = folder.Path();
+  options.target = NeuralTarget::kPool;
+  NeuralMethod method(options, TargetGender::kOther, PitchMode::kTarget,
+                      TargetDraws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural"));
+  ModelledVoices sources;
+  VoiceModel known, unknown;
+  known.name = "known";
+  known.gender = Gender::kFemale;
+  known.log_f0_mean = std::log(100.0);
+  unknown.name = "unknown";
+  unknown.log_f0_mean = std::log(220.0);  // taken for a woman
+  sources.voices = {known, unknown};
+  method.Fit(SourceVoices(std::move(sources)));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(method.Target("known", std::to_string(i)).gender, Gender::kMale);
+    EXPECT_EQ(method.Target("unknown", std::to_string(i)).gender, Gender::kMale);
+  }
 }
 
 TEST(NeuralVoice, RefusesWhatDoesNotFit) {
