@@ -91,8 +91,8 @@ Eigen::MatrixXf AtTeacherTimes(const Eigen::MatrixXf& z, Eigen::Index states) {
   Eigen::MatrixXf y(z.rows(), states);
   for (Eigen::Index i = 0; i < states; ++i) {
     const double place = std::clamp(
-        (static_cast<double>(kTeacherHop * i + kTeacherCentre) - kContentHop / 2) / kContentHop,
-        0.0, static_cast<double>(z.cols() - 1));
+        (static_cast<double>(kTeacherHop * i + kTeacherCentre - kContentCentre)) / kContentHop, 0.0,
+        static_cast<double>(z.cols() - 1));
     const auto j = std::min(static_cast<Eigen::Index>(place), z.cols() - 1);
     const auto part = static_cast<float>(place - static_cast<double>(j));
     y.col(i) = (1.0f - part) * z.col(j) + part * z.col(std::min(j + 1, z.cols() - 1));

@@ -169,8 +169,8 @@ void SpeechData::LoadFeatures(const SpeechPack& pack, const FeaturePack& feature
     to = std::copy(u.states.begin(), u.states.end(), to);
     for (std::int64_t j = 0; j < content_counts_[i]; ++j) {  // as InterpolateTeacher
       const double place =
-          std::clamp(static_cast<double>(kHop * j + kHop / 2 - kTeacherCentre) / kTeacherHop, 0.0,
-                     static_cast<double>(count - 1));
+          std::clamp(static_cast<double>(kHop * j + kContentCentre - kTeacherCentre) / kTeacherHop,
+                     0.0, static_cast<double>(count - 1));
       const auto at =
           std::min(static_cast<std::int64_t>(place), std::max<std::int64_t>(count - 2, 0));
       index.push_back(first_state + at);

@@ -72,7 +72,7 @@ Eigen::MatrixXf InterpolateTeacher(const Eigen::MatrixXf& states, std::int64_t f
   const auto last = static_cast<double>(states.cols() - 1);
   for (std::int64_t j = 0; j < frames; ++j) {
     const double place =
-        std::clamp(static_cast<double>(kContentHop * j + kContentHop / 2 - kTeacherCentre) /
+        std::clamp(static_cast<double>(kContentHop * j + kContentCentre - kTeacherCentre) /
                        static_cast<double>(kTeacherHop),
                    0.0, last);
     const auto i =

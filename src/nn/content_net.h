@@ -12,8 +12,9 @@
 
 namespace sotto {
 
-inline constexpr std::int64_t kContentHop = 320;  // samples at 16 kHz: 50 Hz
-inline constexpr std::int64_t kTeacherHop = 384;  // Moonshine's strides of 64, 3 and 2
+inline constexpr std::int64_t kContentHop = 320;     // samples at 16 kHz: 50 Hz
+inline constexpr std::int64_t kContentCentre = 160;  // the sample its first frame is centred on
+inline constexpr std::int64_t kTeacherHop = 384;     // Moonshine's strides of 64, 3 and 2
 // The sample its first state is centred on: half of the 895 samples it hears.
 inline constexpr std::int64_t kTeacherCentre = 447;
 
