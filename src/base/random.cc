@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
-#include <cmath>
-#include <numbers>
-
 #include "base/error.h"
 #include "base/files.h"
 
@@ -102,29 +99,6 @@ std::string Key::Name(std::initializer_list<std::string_view> fields, std::size_
   std::string name;
   for (const std::uint8_t byte : Hash(fields)) name += fmt::format("{:02x}", byte);
   return name.substr(0, digits);
-}
-
-SeededRng::result_type SeededRng::operator()() {
-  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-double SeededRng::Uniform() { return ToUnit((*this)()); }
-
-double SeededRng::Gaussian() {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * Uniform());
-}
-
-std::uint64_t SeededRng::Below(std::uint64_t n) {
-  // Rejection removes the modulo bias: the values below 2^64 mod n are drawn again.
-  const std::uint64_t limit = (0 - n) % n;
-  while (true) {
-    const std::uint64_t draw = (*this)();
-    if (draw >= limit) return draw % n;
-  }
 }
 
 }  // namespace sotto

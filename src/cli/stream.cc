@@ -75,6 +75,9 @@ class Streamer {
                                                     : Key::FromFile(flags.target.key_file);
     VoiceOptions options;
     flags.method.Set(options);
+    if (options.IsNeural()) {
+      throw Error("method neural works on files: its nets look two seconds ahead");
+    }
     options.block_s = kStreamBlockS;
     const auto method = MakeVoiceMethod(
         options, TargetDraws(key, Strategy::kConst, options.method, flags.target.context));

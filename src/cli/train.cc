@@ -1,4 +1,7 @@
-// sotto train encoder|pack: decodes corpora and starts the training program (libtorch).
+// sotto train encoder|pack (train_neural.cc has the others): decodes corpora and starts the
+// training program (libtorch).
+#include "cli/train.h"
+
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +69,7 @@ int RunProgram(const fs::path& program, const std::vector<std::string>& argument
 }
 
 void TrainEncoderOn(const Flags& flags, const std::vector<std::string>& passed) {
-  const fs::path program = TrainingProgram();
+  TrainingProgram();  // before the work of packing
   const fs::path out(flags.out);
   const fs::path pack_file = out.string() + fmt::format(".{}.pack", ::getpid());
   struct Removed {
@@ -83,7 +86,7 @@ void TrainEncoderOn(const Flags& flags, const std::vector<std::string>& passed) 
   }
   std::vector<std::string> arguments = {"encoder", "--pack", pack_file.string(), "-o", flags.out};
   arguments.insert(arguments.end(), passed.begin(), passed.end());
-  if (const int code = RunProgram(program, arguments); code != 0) throw ExitWith{code};
+  RunTrainingProgram(arguments);
 }
 
 void AddCorpora(CLI::App* verb, Flags& flags) {
@@ -95,6 +98,10 @@ void AddCorpora(CLI::App* verb, Flags& flags) {
 }
 
 }  // namespace
+
+void RunTrainingProgram(const std::vector<std::string>& arguments) {
+  if (const int code = RunProgram(TrainingProgram(), arguments); code != 0) throw ExitWith{code};
+}
 
 void AddTrain(CLI::App& app) {
   CLI::App* verb = AddVerb(app, "train", "Trains the nets that attack and protect.",
@@ -129,6 +136,7 @@ void AddTrain(CLI::App& app) {
     WriteSpeechPack(flags->out, made);
     fmt::print("{}: {}\n", flags->out, Describe(made));
   });
+  AddTrainNeural(*verb);
 }
 
 }  // namespace sotto::cli

@@ -36,6 +36,8 @@ struct MethodFlags {
   std::string target_gender = "random";
   std::string pool, profile;
   std::string f0 = "fast";
+  std::string neural, target = "generated", target_pool, content = "student", models;
+  double bend = 0.0;
 
   void Add(CLI::App& verb);
   // Sets what the flags say and leaves the rest.

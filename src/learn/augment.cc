@@ -87,7 +87,7 @@ Tensor Augment(const Tensor& x, const NoiseBank& noises, const AugmentOptions& o
 
   Tensor babble = torch::zeros_like(x);
   for (int voice = 1; voice <= 4; ++voice) {
-    const std::int64_t shift =
+    const std::int64_t shift =  // drawn on the host: no wait for the device
         1 + torch::randint(batch > 1 ? batch - 1 : 1, {1}).item<std::int64_t>();
     babble = babble + x.roll({shift, n / (voice + 1)}, {0, 1});
   }
@@ -125,6 +125,21 @@ Tensor MaskFeatures(const Tensor& mels, std::int64_t frames, std::int64_t bands)
   }
   const Tensor mean = mels.mean(2, true);
   return mean + keep * (mels - mean);
+}
+
+Tensor WarpMels(const Tensor& mels, double most, double low_hz, double high_hz) {
+  const std::int64_t bands = mels.size(1);
+  const auto mel = [](double hz) { return 1127.0 * std::log1p(hz / 700.0); };
+  const double low = mel(low_hz), step = (mel(high_hz) - low) / static_cast<double>(bands + 1);
+  const Tensor centres = (torch::arange(1, bands + 1, mels.options()) * step + low).unsqueeze(0);
+  const Tensor hz = 700.0 * torch::expm1(centres / 1127.0);
+  const Tensor factor = Uniform(mels, mels.size(0), 1.0 - most, 1.0 + most);
+  const Tensor from =
+      ((1127.0 * torch::log1p(hz * factor / 700.0) - low) / step - 1.0).clamp(0.0, bands - 1.0);
+  const Tensor below = from.floor().clamp_max(bands - 2.0);
+  const Tensor share = (from - below).unsqueeze(2);
+  const Tensor index = below.to(torch::kInt64).unsqueeze(2).expand({-1, -1, mels.size(2)});
+  return mels.gather(1, index) * (1.0 - share) + mels.gather(1, index + 1) * share;
 }
 
 }  // namespace sotto

@@ -34,4 +34,9 @@ torch::Tensor ChangeSpeed(const torch::Tensor& x, std::int64_t n);
 // set to the mean, different for each recording.
 torch::Tensor MaskFeatures(const torch::Tensor& mels, std::int64_t frames, std::int64_t bands);
 
+// Vocal tract length perturbation (Jaitly & Hinton 2013): the frequency axis of log-mel features
+// (bands evenly on the mel scale from low to high Hz) stretched by a factor of 1 ± `most`, another
+// for each recording. Moves formants and leaves time and, but for the lowest bands, pitch alone.
+torch::Tensor WarpMels(const torch::Tensor& mels, double most, double low_hz, double high_hz);
+
 }  // namespace sotto

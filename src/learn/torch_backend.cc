@@ -53,8 +53,9 @@ Tensor TorchBackend::Conv1d(const Tensor& x, const std::string& name, const Conv
   const std::int64_t side = (shape.kernel - 1) * shape.dilation / 2;
   Tensor input = x;
   if (side > 0 && shape.padding != Padding::kNone) {
-    input = shape.padding == Padding::kReflect ? torch::reflection_pad1d(x, {side, side})
-                                               : torch::constant_pad_nd(x, {side, side});
+    input = shape.padding == Padding::kReflect
+                ? torch::reflection_pad1d(x, {side, side})
+                : torch::constant_pad_nd(x, {shape.Left(), shape.Right()});
   }
   const auto type = x.scalar_type();
   const std::vector<std::int64_t> one{1}, none{0}, dilation{shape.dilation};

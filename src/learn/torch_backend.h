@@ -40,10 +40,40 @@ class TorchBackend {
   static Tensor RepeatLike(const Tensor& column, const Tensor& like);
   static Tensor CentreRows(const Tensor& x) { return x - x.mean(2, /*keepdim=*/true); }
 
+  // The operations of the nets that make speech (torch_speech_ops.cc). Linear layers and
+  // normalisations leave the channels of a frame together in memory.
+  Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out);
+  Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape);
+  Tensor LayerNorm(const Tensor& x, const std::string& name);
+  static Tensor Gelu(const Tensor& x) { return torch::gelu(x, "tanh"); }
+  static Tensor Modulate(const Tensor& x, const Tensor& scale, const Tensor& shift) {
+    return torch::addcmul(shift, x, scale + 1.0);
+  }
+  static Tensor Affine(const Tensor& x, float scale, float offset) { return x * scale + offset; }
+  static Tensor FoldPairs(const Tensor& x);
+  static Tensor UnfoldPairs(const Tensor& x);
+  static Tensor Stft(const Tensor& x, const StftShape& shape);
+  static Tensor InverseStft(const Tensor& spectrum, const StftShape& shape);
+  static Tensor LogMagnitude(const Tensor& spectrum);
+  static Tensor Exp(const Tensor& x, float most) { return x.clamp_max(most).exp(); }
+  static Tensor Cos(const Tensor& x) { return x.cos(); }
+  static Tensor Sin(const Tensor& x) { return x.sin(); }
+  static Tensor Multiply(const Tensor& a, const Tensor& b) { return a * b; }
+  static Tensor Subtract(const Tensor& a, const Tensor& b) { return a - b; }
+  Tensor Work(const Tensor& x) const { return x.to(work_); }
+  static Tensor Full(const Tensor& x) { return x.to(torch::kFloat32); }
+  // Of training alone: batch × in × height × width, zeros around it, weight normalised by nothing.
+  Tensor Conv2d(const Tensor& x, const std::string& name, std::int64_t out,
+                const std::vector<std::int64_t>& kernel, const std::vector<std::int64_t>& stride);
+
+  // The type that Work() converts to (kBFloat16 on a GPU).
+  void SetWork(torch::ScalarType type) { work_ = type; }
   // Batch statistics and gradients (training), or running statistics.
   void SetTraining(bool training) { training_ = training; }
 
   std::vector<Tensor> Parameters() const;
+  // By name. Values may be replaced by others of the same sizes (flat_parameters.h).
+  std::map<std::string, Tensor>& ParameterMap() { return parameters_; }
   // Replaces or creates all values; shapes are checked when layers run.
   void Load(const TensorFile& file);
   // Adds all values to `file`.
@@ -57,6 +87,7 @@ class TorchBackend {
 
   torch::Device device_;
   bool training_ = false;
+  torch::ScalarType work_ = torch::kFloat32;
   std::map<std::string, Tensor> parameters_;
   std::map<std::string, Tensor> buffers_;  // running statistics
 };

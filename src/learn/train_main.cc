@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "learn/encoder_trainer.h"
+#include "learn/neural_verbs.h"
 #include "nn/eigen_backend.h"
 
 namespace sotto {
@@ -137,6 +138,8 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   sotto::EncoderFlags encoder;
   sotto::AddEncoder(app, encoder);
+  sotto::AddContentVerb(app);
+  sotto::AddSynthVerb(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -24,16 +24,21 @@ Tensor Column(const NamedTensor& values) {
                                            static_cast<Eigen::Index>(values.values.size()));
 }
 
-// x with (kernel − 1)·dilation further frames, half on each side.
+// x with (kernel − 1)·dilation further frames.
 Tensor Pad(const Tensor& x, const ConvShape& shape) {
-  const std::int64_t side = (shape.kernel - 1) * shape.dilation / 2;
   const Eigen::Index n = x.cols();
-  if (shape.padding == Padding::kReflect && side >= n) {
+  if (shape.padding == Padding::kZero) {
+    Tensor padded = Tensor::Zero(x.rows(), shape.Left() + n + shape.Right());
+    padded.middleCols(shape.Left(), n) = x;
+    return padded;
+  }
+  const std::int64_t side = (shape.kernel - 1) * shape.dilation / 2;
+  if (side >= n) {
     throw Error(fmt::format("{} frames are too few: the net needs {}", n, side + 1));
   }
-  Tensor padded = Tensor::Zero(x.rows(), n + 2 * side);
+  Tensor padded(x.rows(), n + 2 * side);
   padded.middleCols(side, n) = x;
-  if (shape.padding == Padding::kReflect) {
+  {
     for (std::int64_t i = 1; i <= side; ++i) {
       padded.col(side - i) = x.col(i);
       padded.col(side + n - 1 + i) = x.col(n - 1 - i);

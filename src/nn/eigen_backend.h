@@ -42,6 +42,32 @@ class EigenBackend {
   static Tensor RepeatLike(const Tensor& column, const Tensor& like);
   static Tensor CentreRows(const Tensor& x) { return x.colwise() - x.rowwise().mean(); }
 
+  // NAME.weight (out × in) and NAME.bias.
+  Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out) const;
+  // NAME.weight (channels × kernel) and NAME.bias.
+  Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape) const;
+  // Each frame to mean 0 and variance 1 over its channels, then NAME.weight and NAME.bias.
+  Tensor LayerNorm(Tensor x, const std::string& name) const;
+  // x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks & Gimpel 2016).
+  static Tensor Gelu(Tensor x);
+  static Tensor Modulate(Tensor x, const Tensor& scale, const Tensor& shift);
+  static Tensor Affine(const Tensor& x, float scale, float offset) {
+    return (x.array() * scale + offset).matrix();
+  }
+  static Tensor FoldPairs(const Tensor& x);
+  static Tensor UnfoldPairs(const Tensor& x);
+  static Tensor Stft(const Tensor& x, const StftShape& shape);
+  static Tensor InverseStft(const Tensor& spectrum, const StftShape& shape);
+  static Tensor LogMagnitude(const Tensor& spectrum);
+  // exp(min(x, most)).
+  static Tensor Exp(const Tensor& x, float most) { return x.array().min(most).exp().matrix(); }
+  static Tensor Cos(const Tensor& x) { return x.array().cos().matrix(); }
+  static Tensor Sin(const Tensor& x) { return x.array().sin().matrix(); }
+  static Tensor Multiply(const Tensor& a, const Tensor& b) { return a.cwiseProduct(b); }
+  static Tensor Subtract(Tensor a, const Tensor& b) { return a -= b; }
+  static Tensor Work(Tensor x) { return x; }
+  static Tensor Full(Tensor x) { return x; }
+
  private:
   const TensorFile& weights_;
 };

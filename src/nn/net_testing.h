@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "nn/content.h"
 #include "nn/encoder_net.h"
+#include "nn/synth.h"
 
 namespace sotto {
 
@@ -67,6 +69,36 @@ class WeightMaker {
   static Tensor Statistics(const Tensor& x) { return {2 * x.rows}; }
   static Tensor RepeatLike(const Tensor& x, const Tensor&) { return x; }
   static Tensor CentreRows(const Tensor& x) { return x; }
+  Tensor Linear(const Tensor&, const std::string& name, std::int64_t in, std::int64_t out) {
+    AddRandom(file_, name + ".weight", {out, in}, ++seed_);
+    AddRandom(file_, name + ".bias", {out}, ++seed_);
+    return {out};
+  }
+  Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& s) {
+    AddRandom(file_, name + ".weight", {s.channels, s.kernel}, ++seed_);
+    AddRandom(file_, name + ".bias", {s.channels}, ++seed_);
+    return x;
+  }
+  Tensor LayerNorm(const Tensor& x, const std::string& name) {
+    AddRandom(file_, name + ".weight", {x.rows}, ++seed_);
+    AddRandom(file_, name + ".bias", {x.rows}, ++seed_);
+    return x;
+  }
+  static Tensor Gelu(const Tensor& x) { return x; }
+  static Tensor Modulate(const Tensor& x, const Tensor&, const Tensor&) { return x; }
+  static Tensor Affine(const Tensor& x, float, float) { return x; }
+  static Tensor FoldPairs(const Tensor& x) { return {2 * x.rows}; }
+  static Tensor UnfoldPairs(const Tensor& x) { return x; }
+  static Tensor Stft(const Tensor&, const StftShape& s) { return {2 * s.Bins()}; }
+  static Tensor InverseStft(const Tensor&, const StftShape&) { return {1}; }
+  static Tensor LogMagnitude(const Tensor& x) { return {x.rows / 2}; }
+  static Tensor Exp(const Tensor& x, float) { return x; }
+  static Tensor Cos(const Tensor& x) { return x; }
+  static Tensor Sin(const Tensor& x) { return x; }
+  static Tensor Multiply(const Tensor& x, const Tensor&) { return x; }
+  static Tensor Subtract(const Tensor& x, const Tensor&) { return x; }
+  static Tensor Work(const Tensor& x) { return x; }
+  static Tensor Full(const Tensor& x) { return x; }
 
  private:
   TensorFile& file_;
@@ -83,6 +115,24 @@ inline TensorFile RandomNet(const EncoderNetOptions& options, bool with_metadata
     Xvector<WeightMaker>(xvector, maker).Forward({xvector.mels});
   }
   if (with_metadata) WriteEncoderNetOptions(options, file);
+  return file;
+}
+
+inline TensorFile RandomContent(const ContentOptions& options) {
+  TensorFile file;
+  WeightMaker maker(file);
+  ContentStudent<WeightMaker>(options, maker).Forward({options.mels});
+  maker.Linear({}, "bottleneck", options.teacher, options.bottleneck);
+  WriteContentOptions(options, file);
+  return file;
+}
+
+inline TensorFile RandomSynth(const SynthOptions& options) {
+  TensorFile file;
+  WeightMaker maker(file);
+  Synthesiser<WeightMaker>(options, maker)
+      .Forward({{options.content}, {2}, {1}, {1}, {options.embedding}});
+  WriteSynthOptions(options, file);
   return file;
 }
 

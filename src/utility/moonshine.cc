@@ -119,12 +119,16 @@ std::vector<std::int64_t> MoonshineRecogniser::Decode(std::span<const float> x) 
   const std::array<OnnxSession::Named, 1> heard = {{{"input_values", &sound}}};
   const std::array<std::string, 1> hidden_name = {"last_hidden_state"};
   const std::vector<OnnxTensor> hidden = encoder_.Run(heard, hidden_name);
+  return Write(hidden[0], static_cast<double>(padded.size()) / kRecogniserRateHz);
+}
 
+std::vector<std::int64_t> MoonshineRecogniser::Write(const OnnxTensor& hidden,
+                                                     double seconds) const {
+  const OnnxRuntimePtr& runtime = encoder_.Runtime();
   std::vector<OnnxTensor> past;
   for (const Cache& cache : caches_) {
     past.push_back(OnnxTensor::Floats(runtime, {}, cache.empty_shape));
   }
-  const double seconds = static_cast<double>(padded.size()) / kRecogniserRateHz;
   const auto limit = static_cast<std::size_t>(std::ceil(options_.tokens_per_second * seconds));
   std::vector<std::int64_t> tokens;
   std::int64_t last = kStart;
@@ -132,9 +136,8 @@ std::vector<std::int64_t> MoonshineRecogniser::Decode(std::span<const float> x) 
     const bool first = tokens.empty();
     const OnnxTensor ids = OnnxTensor::Ints(runtime, {&last, 1}, {1, 1});
     const OnnxTensor use_cache = OnnxTensor::Bool(runtime, !first);
-    std::vector<OnnxSession::Named> inputs = {{"input_ids", &ids},
-                                              {"encoder_hidden_states", &hidden[0]},
-                                              {"use_cache_branch", &use_cache}};
+    std::vector<OnnxSession::Named> inputs = {
+        {"input_ids", &ids}, {"encoder_hidden_states", &hidden}, {"use_cache_branch", &use_cache}};
     // With a cache the model gives no new keys of the encoder: the first ones stay.
     std::vector<std::string> outputs = {"logits"};
     for (std::size_t c = 0; c < caches_.size(); ++c) {
@@ -158,6 +161,24 @@ std::vector<std::int64_t> MoonshineRecogniser::Decode(std::span<const float> x) 
   return tokens;
 }
 
+std::string MoonshineRecogniser::Text(std::span<const std::int64_t> tokens) const {
+  std::string text;
+  for (const std::int64_t token : tokens) {
+    // Numbers beyond the table are marks that stand for no text.
+    if (static_cast<std::size_t>(token) < pieces_.size()) {
+      text += pieces_[static_cast<std::size_t>(token)];
+    }
+  }
+  while (text.starts_with(' ')) text.erase(0, 1);
+  return text;
+}
+
+std::string MoonshineRecogniser::TranscribeStates(std::span<const float> states, std::int64_t size,
+                                                  double seconds) const {
+  const auto count = static_cast<std::int64_t>(states.size()) / size;
+  return Text(Write(OnnxTensor::Floats(encoder_.Runtime(), states, {1, count, size}), seconds));
+}
+
 std::string MoonshineRecogniser::Transcribe(std::span<const float> x) const {
   if (x.empty()) return {};
   const auto longest = static_cast<std::size_t>(options_.longest_s * kRecogniserRateHz);
@@ -165,14 +186,7 @@ std::string MoonshineRecogniser::Transcribe(std::span<const float> x) const {
   if (x.size() > longest) parts = CutAtPauses(detector_.Probabilities(x), x.size(), longest);
   std::string text;
   for (const auto& [begin, end] : parts) {
-    std::string part;
-    for (const std::int64_t token : Decode(x.subspan(begin, end - begin))) {
-      // Numbers beyond the table are marks that stand for no text.
-      if (static_cast<std::size_t>(token) < pieces_.size()) {
-        part += pieces_[static_cast<std::size_t>(token)];
-      }
-    }
-    while (part.starts_with(' ')) part.erase(0, 1);
+    const std::string part = Text(Decode(x.subspan(begin, end - begin)));
     if (!text.empty() && !part.empty()) text += ' ';
     text += part;
   }

@@ -31,9 +31,15 @@ class MoonshineRecogniser : public Recogniser {
   std::string Name() const override { return "moonshine"; }
   std::string Model() const override { return "Moonshine tiny, English, int8"; }
   std::string Transcribe(std::span<const float> x) const override;
+  // What its decoder makes of states of the encoder (`size` values each, at most 30 s of them)
+  // that came from elsewhere: how many words a bottleneck or a student of the encoder keeps.
+  std::string TranscribeStates(std::span<const float> states, std::int64_t size,
+                               double seconds) const;
 
  private:
   std::vector<std::int64_t> Decode(std::span<const float> x) const;
+  std::vector<std::int64_t> Write(const OnnxTensor& hidden, double seconds) const;
+  std::string Text(std::span<const std::int64_t> tokens) const;
 
   MoonshineOptions options_;
   OnnxSession encoder_, decoder_;

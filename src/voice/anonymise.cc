@@ -110,6 +110,15 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["pool"] = options.pool.empty() ? "default" : "given";
     record["fitted"] = options.profile.empty() ? "from the corpus itself" : "from a profile";
   }
+  if (options.IsNeural()) {
+    record["synthetic"] = true;  // every sample is made by a net
+    record["target"] = Name(options.neural.target);
+    record["target_gender"] = Name(options.target_gender);
+    record["target_pool"] = options.neural.target_pool.empty() ? "default" : "given";
+    record["content"] = options.neural.teacher ? "moonshine" : "student";
+    record["bend_semitones"] = options.neural.bend_semitones;
+    record["band_hz"] = 8000;  // nothing is left above
+  }
   if (options.UsesVocoder()) record["f0"] = Name(options.f0_method);
   record["strategy"] = Name(options.strategy);
   record["randomness"] = options.experiment_seed    ? "seeded experiment: protects nobody"

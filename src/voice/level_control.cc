@@ -7,18 +7,16 @@ namespace sotto {
 
 void LoudnessKeeper::Process(std::span<const double> input, std::span<double> block,
                              double extra_gain) {
-  // Per hop of 10 ms. Between 0.5 and 0.97 it makes little difference; follow faster, and short
+  // 0.9 per hop of 10 ms. Between 0.5 and 0.97 it makes little difference; follow faster, and short
   // recordings get up to 2 dB louder, slower, and onsets overshoot.
-  constexpr double kForget = 0.9;
-  constexpr double kMaxGain = 4.0;  // 12 dB
   double in = 0.0, out = 0.0;
   for (const double x : input) in += x * x;
   for (const double y : block) out += y * y;
-  energy_in_ = kForget * energy_in_ + in;
-  energy_out_ = kForget * energy_out_ + out;
+  energy_in_ = forget_ * energy_in_ + in;
+  energy_out_ = forget_ * energy_out_ + out;
   double gain = gain_;
-  if (energy_in_ > 0.0 && energy_out_ > 0.0) {
-    gain = std::clamp(std::sqrt(energy_in_ / energy_out_) * extra_gain, 1.0 / kMaxGain, kMaxGain);
+  if ((energy_in_ > 0.0 || least_gain_ == 0.0) && energy_out_ > 0.0) {
+    gain = std::clamp(std::sqrt(energy_in_ / energy_out_) * extra_gain, least_gain_, most_gain_);
   }
   const double slope = (gain - gain_) / static_cast<double>(block.size());
   for (std::size_t i = 0; i < block.size(); ++i) block[i] *= gain_ + slope * static_cast<double>(i);
@@ -46,9 +44,9 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
       held += finished_[i] * finished_[i];
     }
     border_gain_ = end_gain;
-    constexpr double kForget = 0.97, kMaxGain = 2.0;
-    energy_free_ = kForget * energy_free_ + free / (lost_gain_ * lost_gain_);
-    energy_held_ = kForget * energy_held_ + held / (lost_gain_ * lost_gain_);
+    constexpr double forget_ = 0.97, kMaxGain = 2.0;
+    energy_free_ = forget_ * energy_free_ + free / (lost_gain_ * lost_gain_);
+    energy_held_ = forget_ * energy_held_ + held / (lost_gain_ * lost_gain_);
     if (energy_held_ > 0.0) {
       lost_gain_ = std::min(kMaxGain, std::sqrt(energy_free_ / energy_held_));
     }

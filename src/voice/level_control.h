@@ -13,12 +13,22 @@ namespace sotto {
 // energies are followed over about a tenth of a second; the gain runs linearly through a block.
 class LoudnessKeeper {
  public:
+  // The gain stays between these. With a least gain of 0, for voices that are made anew and have a
+  // level of their own, what stands where the input is silent is silenced.
+  // `forget` is how much of the energy of the blocks before counts.
+  explicit LoudnessKeeper(double least_gain = 0.25, double most_gain = 4.0, double forget = 0.9)
+      : least_gain_(least_gain),
+        most_gain_(most_gain),
+        forget_(forget),
+        gain_(least_gain > 0.0 ? 1.0 : 0.0) {}
+
   // `extra_gain` multiplies the gain (what the peak holder asks for).
   void Process(std::span<const double> input, std::span<double> block, double extra_gain);
 
  private:
+  double least_gain_, most_gain_, forget_;
   double energy_in_ = 0.0, energy_out_ = 0.0;
-  double gain_ = 1.0;
+  double gain_;
 };
 
 // A block whose peak exceeds the limit is turned down. The gain runs linearly from border to border

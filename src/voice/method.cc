@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/tsv.h"
+#include "voice/neural_method.h"
 #include "voice/warp_editors.h"
 
 namespace sotto {
@@ -26,8 +27,19 @@ Range Range::Parse(const std::string& text, const std::string& name) {
 
 PitchMode VoiceOptions::Pitch() const {
   if (pitch) return *pitch;
-  const bool to_target = method == "vtln" || target_gender != TargetGender::kRandom;
+  const bool to_target = method == "vtln" || IsNeural() || target_gender != TargetGender::kRandom;
   return to_target ? PitchMode::kTarget : PitchMode::kKeep;
+}
+
+NeuralTarget ParseNeuralTarget(std::string_view name) {
+  for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
+    if (name == Name(target)) return target;
+  }
+  throw Error(fmt::format("target '{}': generated or pool is allowed", name));
+}
+
+const char* Name(NeuralTarget target) {
+  return target == NeuralTarget::kGenerated ? "generated" : "pool";
 }
 
 const char* Name(F0Method method) { return method == F0Method::kFast ? "fast" : "robust"; }
@@ -36,15 +48,32 @@ std::string VoiceOptions::Text() const {
   const auto digest = [](const std::filesystem::path& path) {
     return path.empty() ? std::string() : Key::FromExperimentSeed(0).Name({ReadTextFile(path)}, 32);
   };
-  return fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()),
-                     Name(target_gender), Name(f0_method), digest(pool), digest(profile));
+  const std::string common =
+      fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()), Name(target_gender),
+                  Name(f0_method), digest(pool), digest(profile));
+  if (!IsNeural()) return common;
+  std::string nets;
+  for (const char* name : {"content.safetensors", "synth.safetensors", "voices.safetensors"}) {
+    const std::filesystem::path file = neural.folder / name;
+    nets += ' ';
+    nets += digest(std::filesystem::exists(file) ? file : std::filesystem::path());
+  }
+  return fmt::format("{} {} {} {} {}{}", common, Name(neural.target), neural.teacher,
+                     neural.bend_semitones, digest(neural.target_pool), nets);
 }
 
 void VoiceOptions::Validate() const {
-  if (method != "mcadams" && method != "voicemask" && method != "vtln") {
-    throw Error(fmt::format("method '{}': mcadams, voicemask or vtln is allowed", method));
+  if (method != "mcadams" && method != "voicemask" && method != "vtln" && !IsNeural()) {
+    throw Error(fmt::format("method '{}': mcadams, voicemask, vtln or neural is allowed", method));
   }
-  if (target_gender != TargetGender::kRandom && method != "vtln" && Pitch() != PitchMode::kTarget) {
+  if (IsNeural() && Pitch() == PitchMode::kRandom) {
+    throw Error("method neural: pitch keep or target is allowed (--bend changes the contour)");
+  }
+  if (IsNeural() && (!pool.empty() || !profile.empty())) {
+    throw Error("method neural: --pool and --profile belong to other methods (--target-pool)");
+  }
+  if (target_gender != TargetGender::kRandom && method != "vtln" && !IsNeural() &&
+      Pitch() != PitchMode::kTarget) {
     throw Error(
         fmt::format("--target-gender {}: method {} has a target voice only with --pitch "
                     "target",
@@ -55,6 +84,10 @@ void VoiceOptions::Validate() const {
 std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, TargetDraws draws) {
   options.Validate();
   const PitchMode pitch = options.Pitch();
+  if (options.IsNeural()) {
+    return std::make_unique<NeuralMethod>(options.neural, options.target_gender, pitch,
+                                          std::move(draws));
+  }
   if (options.method == "mcadams" && pitch == PitchMode::kKeep) {
     return std::make_unique<McAdamsMethod>(options.alpha, std::move(draws));
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "voice/mcadams.h"
 #include "voice/source_voices.h"
@@ -43,22 +44,44 @@ struct Range {
 // "fast" or "robust".
 const char* Name(F0Method method);
 
+// Where the neural method's target comes from: a voice drawn from a distribution, or one of a pool.
+enum class NeuralTarget { kGenerated, kPool };
+// "generated", "pool"; Error for anything else.
+NeuralTarget ParseNeuralTarget(std::string_view name);
+const char* Name(NeuralTarget target);
+
+// What the neural method is told beside the rest (voice/neural_method.h).
+struct NeuralOptions {
+  std::filesystem::path folder;       // of the nets
+  std::filesystem::path target_pool;  // empty: voices.safetensors of the folder
+  NeuralTarget target = NeuralTarget::kGenerated;
+  bool teacher = false;          // content by Moonshine instead of the student
+  std::filesystem::path models;  // where Moonshine lies; empty: the usual folders
+  double bend_semitones = 0.0;   // of the contour
+};
+
 // What a run of any method is told.
 struct VoiceOptions {
-  std::string method = "mcadams";  // mcadams, voicemask, vtln
+  std::string method = "mcadams";  // mcadams, voicemask, vtln, neural
   Range alpha;                     // of mcadams
-  // Not given: keep; target for vtln, whose conversion includes it, and where a target gender is
-  // asked for.
+  // Not given: keep; target for vtln and neural, whose conversion includes it, and where a target
+  // gender is asked for.
   std::optional<PitchMode> pitch;
   TargetGender target_gender = TargetGender::kRandom;
   std::filesystem::path pool;     // empty: the default pool
   std::filesystem::path profile;  // empty: fitted from the corpus itself, where that is needed
   F0Method f0_method = F0Method::kFast;
   double block_s = kFileBlockS;  // of the vocoder's analysis
+  NeuralOptions neural;
 
   PitchMode Pitch() const;
-  bool UsesVocoder() const { return method != "mcadams" || Pitch() != PitchMode::kKeep; }
-  bool UsesTargetVoices() const { return method == "vtln" || Pitch() == PitchMode::kTarget; }
+  bool IsNeural() const { return method == "neural"; }
+  bool UsesVocoder() const {
+    return !IsNeural() && (method != "mcadams" || Pitch() != PitchMode::kKeep);
+  }
+  bool UsesTargetVoices() const {
+    return !IsNeural() && (method == "vtln" || Pitch() == PitchMode::kTarget);
+  }
   // All that changes what comes out, the contents of pool and profile included: an interrupted run
   // is taken up only by the same.
   std::string Text() const;

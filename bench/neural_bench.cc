@@ -1,0 +1,199 @@
+// The nets of the neural anonymiser.
+//   neural_bench [CONTENT SYNTH]         real-time factor of each on one core (untrained nets of
+//   the
+//                                        default sizes when no files are given)
+//   neural_bench --words CONTENT CORPUS [N]
+//     word errors of Moonshine's decoder on (1) its own encoder's states, (2) these through the
+//     bottleneck and linearly back, (3) the student's: what content keeps, without any synthesis.
+//     The way back is fitted on the same recordings. N: utterances, spread over the corpus.
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+
+#include "assess/wer.h"
+#include "audio/corpus.h"
+#include "audio/sound_file.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "dsp/fbank.h"
+#include "nn/eigen_backend.h"
+#include "nn/net_testing.h"
+#include "utility/moonshine.h"
+#include "utility/text.h"
+#include "voice/moonshine_content.h"
+#include "voice/training_features.h"
+
+namespace sotto {
+namespace {
+
+template <class Function>
+double Seconds(const Function& body) {
+  double best = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    body();
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+void Speed(const TensorFile& content_file, const TensorFile& synth_file) {
+  const ContentNet content(content_file);
+  const SynthNet synth(synth_file);
+  constexpr int kSeconds = 20;
+  SeededRng random(1);
+  std::vector<float> x(kSeconds * 16000);
+  for (float& v : x) v = static_cast<float>(0.1 * random.Gaussian());
+  Features mels;
+  Eigen::MatrixXf z;
+  const double mel_s = Seconds([&] { mels = LogMel(x, FbankOptions::Encoder()); });
+  const double content_s = Seconds([&] {
+    ContentStream stream(content);
+    const Eigen::Map<const Eigen::MatrixXf> all(mels.values.data(), 80,
+                                                static_cast<Eigen::Index>(mels.frames));
+    const Eigen::MatrixXf first = stream.Push(all);
+    const Eigen::MatrixXf rest = stream.Finish(ContentFrames(static_cast<std::int64_t>(x.size())));
+    z.resize(first.rows(), first.cols() + rest.cols());
+    z << first, rest;
+  });
+  const double f0_s = Seconds([&] { SynthesisF0(x); });
+  std::size_t samples = 0;
+  const double synth_s = Seconds([&] {
+    SynthStream stream(
+        synth, std::vector<float>(static_cast<std::size_t>(synth.Options().embedding), 1.0f), 1);
+    std::vector<float> out;
+    for (Eigen::Index j = 0; j < z.cols(); ++j) {
+      const std::array<double, 2> f0 = {120.0, 121.0};
+      const std::array<bool, 2> voiced = {true, true};
+      stream.Push(z.col(j), f0, voiced, out);
+    }
+    stream.Finish(out);
+    samples = out.size();
+  });
+  const auto row = [](const char* name, double s) {
+    fmt::print("{:<22} {:.4f} of real time ({:.0f} x)\n", name, s / kSeconds, kSeconds / s);
+  };
+  row("log mel", mel_s);
+  row("content encoder", content_s);
+  row("F0 (noise)", f0_s);
+  row("synthesiser", synth_s);
+  row("together", mel_s + content_s + f0_s + synth_s);
+  if (samples != x.size()) throw Error("the synthesiser gave another number of samples");
+}
+
+// One value at the teacher's times from content frames.
+Eigen::MatrixXf AtTeacherTimes(const Eigen::MatrixXf& z, Eigen::Index states) {
+  Eigen::MatrixXf y(z.rows(), states);
+  for (Eigen::Index i = 0; i < states; ++i) {
+    const double place = std::clamp(
+        (static_cast<double>(kTeacherHop * i + kTeacherCentre - kContentCentre)) / kContentHop, 0.0,
+        static_cast<double>(z.cols() - 1));
+    const auto j = std::min(static_cast<Eigen::Index>(place), z.cols() - 1);
+    const auto part = static_cast<float>(place - static_cast<double>(j));
+    y.col(i) = (1.0f - part) * z.col(j) + part * z.col(std::min(j + 1, z.cols() - 1));
+  }
+  return y;
+}
+
+void Words(const std::string& content_file, const std::string& folder, std::size_t limit) {
+  const ModelFolders models = ModelFolders::Default();
+  const OnnxRuntimePtr runtime = OnnxRuntime::Open(models);
+  const MoonshineContent teacher(runtime, models);
+  const MoonshineRecogniser recogniser(runtime, models);
+  const ContentNet net(ReadTensorFile(content_file));
+  const Corpus corpus = ScanCorpus(folder).corpus;
+  const auto text = static_cast<std::size_t>(
+      std::find(corpus.header.begin(), corpus.header.end(), "text") - corpus.header.begin());
+  const std::size_t rows = corpus.recordings.size(), n = std::min(limit, rows);
+  struct Item {
+    Eigen::MatrixXf states, bottleneck, student;
+    double seconds = 0.0;
+    std::string reference;
+  };
+  std::vector<Item> items(n);
+  ParallelFor(n, DefaultJobs(), [&](std::size_t i) {
+    const std::size_t row = i * rows / n;
+    const std::vector<float> x = ReadSound(corpus.recordings[row].path).channels[0];
+    Item& item = items[i];
+    item.seconds = static_cast<double>(x.size()) / 16000.0;
+    item.reference = corpus.rows[row].at(text);
+    item.states = teacher.States(x);
+    const std::int64_t frames = ContentFrames(static_cast<std::int64_t>(x.size()));
+    const Features mels = LogMel(x, FbankOptions::Encoder());
+    item.bottleneck = AtTeacherTimes(net.FromTeacher(item.states, frames), item.states.cols());
+    item.student = AtTeacherTimes(
+        net.Encode(Eigen::Map<const Eigen::MatrixXf>(mels.values.data(), 80,
+                                                     static_cast<Eigen::Index>(mels.frames)),
+                   frames),
+        item.states.cols());
+  });
+  // The way back: least squares from the bottleneck (and 1) to the states.
+  const Eigen::Index size = net.Options().bottleneck + 1;
+  Eigen::MatrixXd gram = Eigen::MatrixXd::Identity(size, size) * 1e-3;
+  Eigen::MatrixXd cross = Eigen::MatrixXd::Zero(net.Options().teacher, size);
+  const auto with_one = [](const Eigen::MatrixXf& z) {
+    Eigen::MatrixXf y(z.rows() + 1, z.cols());
+    y << z, Eigen::RowVectorXf::Ones(z.cols());
+    return y;
+  };
+  for (const Item& item : items) {
+    const Eigen::MatrixXd z = with_one(item.bottleneck).cast<double>();
+    gram += z * z.transpose();
+    cross += item.states.cast<double>() * z.transpose();
+  }
+  const Eigen::MatrixXf back = gram.ldlt().solve(cross.transpose()).transpose().cast<float>();
+  std::vector<std::array<EditCounts, 3>> counts(n);
+  const auto words = [](const std::string& t) {
+    return SplitWords(DecodeUtf8(NormaliseTranscript(t, "text"), "text"), TextNormaliser::kLower);
+  };
+  ParallelFor(n, DefaultJobs(), [&](std::size_t i) {
+    const Item& item = items[i];
+    const std::array<Eigen::MatrixXf, 3> states = {item.states, back * with_one(item.bottleneck),
+                                                   back * with_one(item.student)};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::span<const float> values(states[k].data(),
+                                          static_cast<std::size_t>(states[k].size()));
+      counts[i][k] = AlignTokens(
+          words(item.reference),
+          words(recogniser.TranscribeStates(values, net.Options().teacher, item.seconds)));
+    }
+  });
+  const std::array<const char*, 3> names = {"teacher", "bottleneck", "student"};
+  double lost = 0.0, all = 0.0;
+  for (const Item& item : items) {
+    lost += (item.student - item.bottleneck).squaredNorm();
+    all += item.bottleneck.squaredNorm();
+  }
+  fmt::print("{} utterances, bottleneck of {}; the student's error {:.1f} %\n", n,
+             net.Options().bottleneck, 100.0 * lost / all);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EditCounts sum;
+    for (const auto& c : counts) sum += c[k];
+    fmt::print("{:<12} word error {:.2f} %\n", names[k], 100.0 * sum.Rate());
+  }
+}
+
+}  // namespace
+}  // namespace sotto
+
+int main(int argc, char** argv) {
+  sotto::PrepareBlas(argv);
+  const std::vector<std::string> a(argv + 1, argv + argc);
+  try {
+    if (a.size() >= 3 && a[0] == "--words") {
+      sotto::Words(a[1], a[2], a.size() > 3 ? std::strtoull(a[3].c_str(), nullptr, 10) : 1000000);
+    } else if (a.size() == 2) {
+      sotto::Speed(sotto::ReadTensorFile(a[0]), sotto::ReadTensorFile(a[1]));
+    } else {  // flags of the other benchmarks are ignored
+      sotto::Speed(sotto::RandomContent({}), sotto::RandomSynth({}));
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "neural_bench: {}\n", error.what());
+    return 1;
+  }
+}

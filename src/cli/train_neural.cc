@@ -1,0 +1,160 @@
+// sotto train features|voices|content|synth: features of the neural anonymiser's training, and its
+// start.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "audio/feature_pack.h"
+#include "audio/pack_corpus.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "cli/train.h"
+#include "cli/verbs.h"
+#include "voice/pseudo_speakers.h"
+#include "voice/training_features.h"
+
+namespace sotto::cli {
+namespace {
+
+struct FeatureFlags {
+  std::vector<std::string> inputs;
+  std::string out, models, encoder = kDefaultEncoder;
+  bool merge_speakers = false, json = false;
+  int jobs = DefaultJobs();
+};
+
+bool IsSpeechPack(const std::string& path) {
+  char magic[9] = {};
+  std::ifstream(path, std::ios::binary).read(magic, 8);
+  return std::string(magic) == "SOTTOPK1";
+}
+
+void RunFeatures(const FeatureFlags& flags) {
+  const auto start = std::chrono::steady_clock::now();
+  SpeechPack pack;
+  if (flags.inputs.size() == 1 && IsSpeechPack(flags.inputs[0])) {
+    pack = ReadSpeechPack(flags.inputs[0]);
+  } else {
+    pack =
+        PackCorpora({flags.inputs.begin(), flags.inputs.end()}, flags.merge_speakers, flags.jobs);
+    WriteSpeechPack(flags.out + ".pack", pack);
+  }
+  const ModelFolders models = ModelFolders::Default(flags.models);
+  const MoonshineContent teacher(OnnxRuntime::Open(models), models);
+  const auto encoder = OpenEncoder(flags.encoder);
+  FeaturePack features;
+  {
+    const auto n = pack.utterances.size();
+    Progress progress("features", n, static_cast<double>(n));
+    features = MakeFeatures(pack, teacher, *encoder, flags.jobs,
+                            [&progress](double seconds) { progress.Done(1.0, seconds); });
+  }
+  WriteFeaturePack(flags.out, features);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(pack.samples.size()) / pack.rate_hz;
+  if (flags.json) {
+    const nlohmann::ordered_json json = {
+        {"utterances", pack.utterances.size()}, {"audio_seconds", seconds},
+        {"seconds", elapsed.count()},           {"teacher", features.teacher},
+        {"encoder", features.encoder},          {"features", flags.out}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{}: {} utterances, {:.2f} h in {:.1f} s ({:.0f} x real time)\n", flags.out,
+             pack.utterances.size(), seconds / 3600.0, elapsed.count(), seconds / elapsed.count());
+}
+
+struct VoiceFlags {
+  std::string pack, features, out;
+  bool json = false;
+};
+
+void RunVoices(const VoiceFlags& flags) {
+  const SpeechPack pack = ReadSpeechPack(flags.pack);
+  const SpeakerPool pool = MakeSpeakerPool(pack, ReadFeaturePack(flags.features));
+  const PseudoSpeakers generator(pool);  // checks it
+  WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16);
+  std::size_t female = 0;
+  for (const SpeakerVoice& voice : pool.voices) female += voice.gender == Gender::kFemale;
+  const std::size_t male = pool.voices.size() - female;
+  const double f = generator.Shrinkage(Gender::kFemale), m = generator.Shrinkage(Gender::kMale);
+  if (flags.json) {
+    const nlohmann::ordered_json json = {
+        {"female", female}, {"male", male}, {"shrinkage_female", f}, {"shrinkage_male", m}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{}: {} female and {} male voices (shrinkage {:.2f}, {:.2f})\n", flags.out, female,
+             male, f, m);
+}
+
+void AddPassed(CLI::App& verb, const char* name, const char* what, const char* examples) {
+  CLI::App* sub = AddVerb(verb, name, what, examples);
+  sub->allow_extras();
+  auto flags = std::make_shared<bool>(false);
+  sub->add_flag("--flags", *flags, "List the flags of the training program with their defaults");
+  const std::string program_verb = name;
+  sub->callback([sub, flags, program_verb] {
+    std::vector<std::string> arguments = {program_verb};
+    if (*flags) arguments.emplace_back("--help");
+    for (const std::string& argument : sub->remaining()) arguments.push_back(argument);
+    RunTrainingProgram(arguments);
+  });
+}
+
+}  // namespace
+
+void AddTrainNeural(CLI::App& train) {
+  auto flags = std::make_shared<FeatureFlags>();
+  CLI::App* verb = AddVerb(
+      train, "features",
+      "What the neural anonymiser is trained on beside the samples: states of the teacher "
+      "(Moonshine, ./do deps\n--onnx), F0, speaker embeddings. Of a speech pack (sotto train "
+      "pack), "
+      "or of corpora, whose pack is then\nwritten to FILE.pack. They tell who speaks: keep them "
+      "like the recordings.",
+      "  sotto train features all.pack -o all.features\n"
+      "  sotto train features libri/ pool/ --merge-speakers -o all.features --jobs 16");
+  verb->add_option("INPUT", flags->inputs, "A speech pack, or corpora")->required();
+  verb->add_option("-o,--out", flags->out, "The feature pack")->required()->type_name("FILE");
+  verb->add_option("--models", flags->models, "Folder of foreign models")->type_name("DIR");
+  verb->add_option("--encoder", flags->encoder, "The speaker encoder")->type_name("FILE");
+  verb->add_flag("--merge-speakers", flags->merge_speakers,
+                 "A speaker in two corpora is one person");
+  verb->add_option("--jobs", flags->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
+  verb->add_flag("--json", flags->json, "Print counts as JSON");
+  verb->callback([flags] { RunFeatures(*flags); });
+
+  auto voices = std::make_shared<VoiceFlags>();
+  CLI::App* pool = AddVerb(
+      train, "voices",
+      "The pool of target voices of the neural method: embeddings and pitch of each speaker of a "
+      "speech pack.\nThey identify these people: take a public corpus.",
+      "  sotto train voices pool.pack --features pool.features -o voices.safetensors\n"
+      "  sotto train voices pool.pack --features pool.features -o voices.safetensors --json");
+  pool->add_option("PACK", voices->pack, "A speech pack with genders")->required();
+  pool->add_option("--features", voices->features, "Its features")->required()->type_name("FILE");
+  pool->add_option("-o,--out", voices->out, "The voices")->required()->type_name("FILE");
+  pool->add_flag("--json", voices->json, "Print counts as JSON");
+  pool->callback([voices] { RunVoices(*voices); });
+
+  AddPassed(train, "content",
+            "The content encoder, from speech and feature packs. Flags go to the training "
+            "program:\nsotto train content --flags lists them.",
+            "  sotto train content --pack all.pack --features all.features -o content.safetensors\n"
+            "  sotto train content --pack all.pack --features all.features -o c.safetensors "
+            "--device cuda --bf16 --minutes 4");
+  AddPassed(train, "synth",
+            "The synthesiser, from speech and feature packs and a content encoder. Flags go to "
+            "the training program:\nsotto train synth --flags lists them.",
+            "  sotto train synth --pack all.pack --features all.features --content "
+            "content.safetensors -o synth.safetensors\n"
+            "  sotto train synth --pack all.pack --features all.features --content c.safetensors "
+            "-o s.safetensors --resume s.checkpoint");
+}
+
+}  // namespace sotto::cli

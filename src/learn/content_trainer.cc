@@ -1,0 +1,284 @@
+#include "learn/content_trainer.h"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "base/error.h"
+#include "learn/bottleneck.h"
+#include "learn/noise_bank.h"
+#include "learn/torch_mel.h"
+
+namespace sotto {
+namespace {
+
+using torch::Tensor;
+
+constexpr TorchMelOptions kMels = {16000, 80, 20.0, 7600.0};
+constexpr std::int64_t kProbeSpeakers = 200;
+
+// Mel frames of whole utterances, cut or filled up with the last one to two for each content frame.
+Tensor PairedMels(const TorchMel& mel, const Tensor& x, std::int64_t frames) {
+  const Tensor mels = mel(x);
+  const std::int64_t missing = 2 * frames - mels.size(2);
+  if (missing <= 0) return mels.narrow(2, 0, 2 * frames);
+  return torch::cat({mels, mels.narrow(2, mels.size(2) - 1, 1).expand({-1, -1, missing})}, 2);
+}
+
+// Crops at a few speeds, and where each lies in the corpus.
+struct Batch {
+  Tensor samples, target;
+};
+
+Batch NextBatch(const SpeechData& data, const Tensor& table, const ContentTraining& o,
+                std::mt19937_64& random) {
+  constexpr std::int64_t kGroups = 3;  // speeds in a batch: one resampling each
+  const std::int64_t n = o.frames * kContentHop;
+  std::vector<Tensor> samples, targets;
+  for (std::int64_t g = 0; g < kGroups; ++g) {
+    const std::int64_t share = o.batch / kGroups + (g < o.batch % kGroups ? 1 : 0);
+    if (share == 0) continue;
+    const double speed = o.speeds[random() % o.speeds.size()];
+    // Even, so that the transform there and back keeps lengths.
+    const auto source =
+        static_cast<std::int64_t>(std::llround(speed * static_cast<double>(n) / 2.0)) * 2;
+    const Crops crops = data.Draw(share, (source + kContentHop - 1) / kContentHop + 1);
+    samples.push_back(ChangeSpeed(data.Samples(crops, source), n));
+    targets.push_back(
+        data.Content(table, crops, o.frames, static_cast<double>(source) / static_cast<double>(n)));
+  }
+  return {torch::cat(samples), torch::cat(targets)};
+}
+
+Tensor Loss(const Tensor& y, const Tensor& target, std::int64_t margin) {
+  const std::int64_t n = y.size(2) - 2 * margin;
+  const Tensor a = y.narrow(2, margin, n), b = target.narrow(2, margin, n);
+  return torch::smooth_l1_loss(a, b) + (1.0 - torch::cosine_similarity(a, b, 1)).mean();
+}
+
+class Student {
+ public:
+  Student(const ContentOptions& options, torch::Device device, bool bf16)
+      : backend(device), options_(options) {
+    if (bf16) backend.SetWork(torch::kBFloat16);
+  }
+  Tensor operator()(const Tensor& mels) {
+    return ContentStudent<TorchBackend>(options_, backend).Forward(mels);
+  }
+  TorchBackend backend;
+
+ private:
+  ContentOptions options_;
+};
+
+void HeldOutFigures(const SpeechData& data, Student& student, const TorchMel& mel,
+                    const Tensor& table, ContentPoint& point) {
+  torch::NoGradGuard no_grad;
+  const std::int64_t frames = 200;
+  const Crops crops = data.Fixed(64, frames);
+  const Tensor y = student(mel(data.Samples(crops, frames * kContentHop)));
+  const Tensor z = data.Content(table, crops, frames);
+  const Tensor centre = z.mean(std::vector<std::int64_t>{0, 2}, /*keepdim=*/true);
+  point.error = ((y - z).square().mean() / (z - centre).square().mean()).item<double>();
+  point.cosine = torch::cosine_similarity(y, z, 1).mean().item<double>();
+}
+
+std::string Record(const ContentTraining& o, const SpeechData& data, const Bottleneck& bottleneck,
+                   const TrainedContent& result, const FeaturePack& features) {
+  std::set<std::int64_t> speakers;
+  for (const std::int64_t u : data.Training()) {
+    speakers.insert(data.Speakers()[static_cast<std::size_t>(u)]);
+  }
+  nlohmann::ordered_json json = {{"teacher", features.teacher},
+                                 {"hours", data.Hours()},
+                                 {"utterances", data.Training().size()},
+                                 {"speakers", speakers.size()},
+                                 {"held_out_utterances", data.HeldOut().size()},
+                                 {"batch", o.batch},
+                                 {"frames", o.frames},
+                                 {"speaker_directions_removed", o.speaker_directions},
+                                 {"variance_kept", bottleneck.kept},
+                                 {"speeds", o.speeds},
+                                 {"warp", o.warp},
+                                 {"augmented", o.augmented},
+                                 {"learning_rate", o.run.learning_rate},
+                                 {"seed", o.run.seed},
+                                 {"probe",
+                                  {{"teacher", result.probe_teacher},
+                                   {"bottleneck", result.probe_bottleneck},
+                                   {"student", result.probe_student},
+                                   {"chance", result.probe_chance}}}};
+  auto& curve = json["curve"] = nlohmann::ordered_json::array();
+  for (const ContentPoint& p : result.curve) {
+    curve.push_back({{"step", p.step},
+                     {"loss", p.loss},
+                     {"held_out_error", p.error},
+                     {"held_out_cosine", p.cosine},
+                     {"seconds", p.seconds}});
+  }
+  return json.dump();
+}
+
+// All content frames of one utterance × size.
+Tensor OfUtterance(const SpeechData& data, Student& student, const TorchMel& mel, std::int64_t u) {
+  const Tensor x = data.Whole(u, std::int64_t{1} << 40);
+  return student(PairedMels(mel, x, data.ContentCount(u))).squeeze(0).t();
+}
+
+void Probe(const SpeechData& data, const Tensor& table, Student& student, const TorchMel& mel,
+           TrainedContent& result) {
+  torch::NoGradGuard no_grad;
+  const std::vector<std::int64_t> utterances = ProbeUtterances(data, kProbeSpeakers);
+  if (utterances.empty()) return;
+  std::vector<std::int64_t> speakers;
+  std::vector<Tensor> states, heard;
+  for (const std::int64_t u : utterances) {
+    heard.push_back(OfUtterance(data, student, mel, u).mean(0));
+    speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
+    states.push_back(
+        data.TeacherStates(data.ContentBegin(u), data.ContentBegin(u) + data.ContentCount(u))
+            .mean(0));
+  }
+  result.probe_chance =
+      1.0 / static_cast<double>(std::set<std::int64_t>(speakers.begin(), speakers.end()).size());
+  result.probe_teacher = SpeakerProbe(torch::stack(states), speakers);
+  result.probe_bottleneck = SpeakerProbe(TimeMeans(data, table, utterances), speakers);
+  result.probe_student = SpeakerProbe(torch::stack(heard), speakers);
+}
+
+}  // namespace
+
+void ContentTraining::Validate() const {
+  run.Validate();
+  const auto need = [](bool ok, const char* what) {
+    if (!ok) throw Error(what);
+  };
+  need(net.mels == kMels.mels, "the content encoder sees 80 mel bands");
+  need(batch >= 1, "a batch needs a crop");
+  need(margin >= 0 && frames > 2 * margin, "crops are longer than their margins");
+  need(!speeds.empty(), "at least one speed");
+  for (const double speed : speeds) need(speed >= 0.5 && speed <= 2.0, "speeds lie from 0.5 to 2");
+  need(warp >= 0.0 && warp <= 0.5, "the warp lies from 0 to 0.5");
+  need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
+}
+
+Tensor StudentTable(const SpeechData& data, const TensorFile& content) {
+  torch::NoGradGuard no_grad;
+  const ContentOptions options = ReadContentOptions(content);
+  Student student(options, data.Device(), false);
+  student.backend.Load(content);
+  const TorchMel mel(kMels, data.Device());
+  std::vector<Tensor> parts;
+  for (std::int64_t u = 0; u < data.Utterances(); ++u) {
+    parts.push_back(OfUtterance(data, student, mel, u).to(torch::kHalf));
+  }
+  return torch::cat(parts);
+}
+
+TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
+                            const ContentTraining& o, const std::vector<double>& emphasis) {
+  o.Validate();
+  const torch::Device device(o.run.device);
+  torch::manual_seed(o.run.seed);
+  std::mt19937_64 random(o.run.seed + 1);
+  if (device.is_cuda()) {
+    at::globalContext().setAllowTF32CuBLAS(true);
+    at::globalContext().setAllowTF32CuDNN(true);
+  }
+  ContentTraining options = o;
+  options.net.teacher = features.state_size;
+  const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
+  const NoiseBank noises = QuietStretches(pack, device);
+  const TorchMel mel(kMels, device);
+  const Bottleneck bottleneck = FitBottleneck(data, options.net.bottleneck, o.speaker_directions);
+  const Tensor table = BottleneckTable(data, bottleneck);
+  fmt::print(stderr, "bottleneck of {}: {:.1f} % of the states' variance\n", options.net.bottleneck,
+             100.0 * bottleneck.kept);
+
+  Student student(options.net, device, o.run.bf16), smooth(options.net, device, false);
+  {
+    torch::NoGradGuard no_grad;  // layers come into being
+    const Tensor some = torch::zeros({1, kMels.mels, 8}, torch::TensorOptions(device));
+    student(some);
+    smooth(some);
+  }
+  FlatParameters net(student.backend), average(smooth.backend);
+  average.AverageFrom(net, 0.0);
+  RunClock clock(o.run);
+  const CheckpointParts parts = {{"net", &net}, {"average", &average}};
+  if (!o.run.resume.empty()) ReadCheckpoint(o.run.resume, clock, parts);
+
+  TrainedContent result;
+  Tensor loss_sum = torch::zeros({1}, torch::TensorOptions(device));
+  std::int64_t counted = 0;
+  AdamOptions adam;
+  adam.beta1 = 0.9;
+  adam.weight_decay = o.weight_decay;
+  adam.clip = 1.0;
+  for (bool first = true;; first = false, clock.Next()) {
+    const bool last = clock.Ended();
+    if (first || last || clock.Step() % o.run.validate_every == 0) {
+      ContentPoint point;
+      point.step = clock.Step();
+      point.loss =
+          loss_sum.item<double>() / static_cast<double>(std::max<std::int64_t>(1, counted));
+      loss_sum.zero_();
+      counted = 0;
+      average.Spread(false);
+      HeldOutFigures(data, smooth, mel, table, point);
+      point.seconds = clock.Seconds();
+      result.curve.push_back(point);
+      fmt::print(stderr,
+                 "step {:6d}  loss {:7.4f}  held-out error {:5.1f} %  cosine {:.4f}  {:.0f} s\n",
+                 point.step, point.loss, 100.0 * point.error, point.cosine, point.seconds);
+      if (!o.run.checkpoint.empty() && !first) {
+        WriteCheckpoint(o.run.checkpoint, clock, parts, {});
+      }
+      if (last) break;
+    }
+    Batch batch;
+    Tensor x;
+    {
+      torch::NoGradGuard no_grad;
+      batch = NextBatch(data, table, options, random);
+      const Tensor noisy = Augment(batch.samples, noises, o.augment);
+      const auto rows = noisy.size(0);
+      const Tensor chosen =
+          (torch::rand({rows, 1}, noisy.options()) < o.augmented).to(torch::kFloat32);
+      const Tensor gain = torch::pow(
+          10.0, (torch::rand({rows, 1}, noisy.options()) * 2.0 - 1.0) * (o.gain_db / 20.0));
+      x = WarpMels(mel((chosen * noisy + (1.0 - chosen) * batch.samples) * gain), o.warp,
+                   kMels.low_hz, kMels.high_hz);
+      x = MaskFeatures(x, 12, 8);
+    }
+    net.Spread(true);
+    const Tensor loss = Loss(student(x), batch.target, o.margin);
+    loss.backward();
+    adam.learning_rate = clock.LearningRate();
+    net.Step(adam);
+    const auto t = static_cast<double>(clock.Step());
+    average.AverageFrom(net, std::min(o.average, (1.0 + t) / (10.0 + t)));
+    loss_sum += loss.detach();
+    ++counted;
+  }
+  average.Spread(false);
+  smooth.backend.Save(result.file);
+  for (const auto& [name, value] :
+       {std::pair{"bottleneck.weight", bottleneck.weight}, {"bottleneck.bias", bottleneck.bias}}) {
+    const Tensor plain = value.to(torch::kCPU).contiguous();
+    NamedTensor& out = result.file.tensors[name];
+    out.shape = plain.sizes().vec();
+    out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
+  }
+  WriteContentOptions(options.net, result.file);
+  Probe(data, table, smooth, mel, result);
+  result.file.metadata["sotto.training"] = Record(options, data, bottleneck, result, features);
+  return result;
+}
+
+}  // namespace sotto

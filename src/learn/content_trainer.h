@@ -1,0 +1,69 @@
+// Training of the content encoder (nn/content_net.h): distillation of a recogniser's encoder (the
+// teacher) without transcripts. The student hears speech that was changed (speed, which moves pitch
+// and formants together; the mel axis, which moves formants alone; noise, room, channel, level;
+// masked stretches) and is to give what the teacher's bottleneck (bottleneck.h) gave for the
+// unchanged speech at the same places. What cannot be told from the changed voice, the speaker's
+// own tract and pitch among it, is so not learnt (Qian et al. 2022, "ContentVec").
+// Loss: smooth L1 plus one minus the cosine of each frame. AdamW, moving average of the weights.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "audio/feature_pack.h"
+#include "audio/speech_pack.h"
+#include "learn/augment.h"
+#include "learn/speech_data.h"
+#include "learn/training_run.h"
+#include "nn/content.h"
+
+namespace sotto {
+
+struct ContentTraining {
+  ContentOptions net;
+  RunOptions run;
+  HoldOut hold_out;
+  std::int64_t batch = 96;
+  std::int64_t frames = 150;            // content frames (20 ms) of a crop
+  std::int64_t margin = 8;              // of these at either end without a loss
+  std::int64_t speaker_directions = 0;  // removed from the teacher's states (bottleneck.h)
+  std::vector<double> speeds = {0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.18, 1.25};
+  double warp = 0.15;      // of the mel axis
+  double augmented = 0.8;  // share of crops with noise, room and channel
+  double gain_db = 12.0;   // level, up or down
+  AugmentOptions augment;
+  double average = 0.999;
+  double weight_decay = 0.02;
+
+  ContentTraining() {
+    run.learning_rate = 1e-3;
+    run.steps = 6000;
+  }
+  // Throws Error that names the field.
+  void Validate() const;
+};
+
+struct ContentPoint {
+  std::int64_t step = 0;
+  double loss = 0.0;
+  // Of held-out speakers, unchanged: squared error over the variance, and mean cosine.
+  double error = 0.0, cosine = 0.0;
+  double seconds = 0.0;
+};
+
+struct TrainedContent {
+  TensorFile file;
+  std::vector<ContentPoint> curve;
+  // Top-1 of a linear speaker classifier on time-averaged states, and what guessing gives.
+  double probe_teacher = 0.0, probe_bottleneck = 0.0, probe_student = 0.0, probe_chance = 0.0;
+};
+
+TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
+                            const ContentTraining& options,
+                            const std::vector<double>& emphasis = {});
+
+// The student's states of every utterance: content frames of the corpus × size, half precision.
+torch::Tensor StudentTable(const SpeechData& data, const TensorFile& content);
+
+}  // namespace sotto

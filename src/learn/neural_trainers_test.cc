@@ -1,0 +1,282 @@
+// The trainers of the neural anonymiser on made-up voices, small nets and a few steps.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "base/testing.h"
+#include "dsp/fbank.h"
+#include "learn/bottleneck.h"
+#include "learn/content_trainer.h"
+#include "learn/spectral_losses.h"
+#include "learn/synth_trainer.h"
+#include "nn/content.h"
+#include "nn/net_testing.h"
+#include "nn/synth.h"
+
+namespace sotto {
+namespace {
+
+constexpr int kSpeakers = 6, kUtterances = 4;
+constexpr std::int64_t kStates = 12, kEmbedding = 8;
+
+double Pitch(int speaker) { return 100.0 + 20.0 * speaker; }
+
+// A vowel whose formant moves: what is said.
+std::vector<float> Utterance(int speaker, int number, std::size_t n) {
+  SeededRng random(static_cast<std::uint64_t>(100 * speaker + number));
+  std::vector<float> x(n);
+  double a = 0.0, b = 0.0, phase = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double t = static_cast<double>(i) / 16000.0;
+    const double formant = 900.0 + 500.0 * std::sin(2.0 * std::numbers::pi * 2.0 * t + number);
+    const double r = 0.97, c = 2.0 * r * std::cos(2.0 * std::numbers::pi * formant / 16000.0);
+    phase += Pitch(speaker) / 16000.0;
+    const double pulse = phase >= 1.0 ? 1.0 : 0.0;
+    if (phase >= 1.0) phase -= 1.0;
+    const double y = pulse + 0.02 * random.Gaussian() + c * a - r * r * b;
+    b = a;
+    a = y;
+    x[i] = static_cast<float>(0.05 * y);
+  }
+  return x;
+}
+
+struct Corpus {
+  SpeechPack pack;
+  FeaturePack features;
+};
+
+// The teacher's states follow the formant, and the speaker in two components.
+Corpus MadeUp() {
+  Corpus corpus;
+  corpus.features.state_size = kStates;
+  corpus.features.embedding_size = kEmbedding;
+  for (int s = 0; s < kSpeakers; ++s) {
+    for (int u = 0; u < kUtterances; ++u) {
+      const std::vector<float> x = Utterance(s, u, 17777);
+      const std::string id = std::to_string(s) + "-" + std::to_string(u);
+      corpus.pack.utterances.push_back(
+          {id, std::to_string(s), "", corpus.pack.samples.size(), x.size()});
+      for (const float v : x) {
+        corpus.pack.samples.push_back(
+            static_cast<std::int16_t>(std::lround(32767.0f * std::clamp(v, -1.0f, 1.0f))));
+      }
+      UtteranceFeatures features;
+      SeededRng random(static_cast<std::uint64_t>(s * 10 + u));
+      for (std::int64_t i = 0; i < 44; ++i) {
+        const double t = (384.0 * static_cast<double>(i) + 447.0) / 16000.0;
+        const double angle = 2.0 * std::numbers::pi * 2.0 * t + u;
+        for (int k = 0; k < kStates; ++k) {
+          double value = (k % 2 == 0 ? std::sin(angle) : std::cos(angle)) * (1.0 + k) / 3.0 +
+                         0.05 * random.Gaussian();
+          const double place = 2.0 * std::numbers::pi * s / kSpeakers;
+          if (k == 3) value = std::cos(place) + 0.1 * random.Gaussian();
+          if (k == 5) value = std::sin(place) + 0.1 * random.Gaussian();
+          features.states.push_back(HalfFromFloat(static_cast<float>(value)));
+        }
+      }
+      features.f0_hz.assign(static_cast<std::size_t>(PitchFrames(x.size())),
+                            static_cast<float>(Pitch(s)));
+      features.f0_hz[3] = 0.0f;
+      for (std::int64_t k = 0; k < kEmbedding; ++k) {
+        features.embedding.push_back(
+            static_cast<float>((k == s % kEmbedding ? 1.0 : 0.0) + 0.05 * random.Gaussian()));
+      }
+      corpus.features.ids.push_back(id);
+      corpus.features.utterances.push_back(std::move(features));
+    }
+  }
+  return corpus;
+}
+
+ContentTraining SmallContent() {
+  ContentTraining t;
+  t.net.bottleneck = 4;
+  t.net.body = {24, 48, 2, 5, {1, 2}, {2}};
+  t.run.steps = 40;
+  t.run.warm_up = 5;
+  t.run.validate_every = 20;
+  t.run.learning_rate = 4e-3;
+  t.hold_out.count = 2;
+  t.batch = 9;
+  t.frames = 40;
+  t.speaker_directions = 2;
+  t.augmented = 0.2;
+  t.average = 0.9;
+  return t;
+}
+
+SynthTraining SmallSynth() {
+  SynthTraining t;
+  t.net.condition = 6;
+  t.net.body = {32, 64, 2, 5, {1}, {2}};
+  t.run.steps = 30;
+  t.run.warm_up = 3;
+  t.run.validate_every = 15;
+  t.run.learning_rate = 4e-3;
+  t.hold_out.count = 2;
+  t.batch = 6;
+  t.frames = 24;
+  t.margin = 4;
+  t.critic_channels = 4;
+  t.critics_from = 0.5;
+  t.converted = 2;
+  t.average = 0.8;
+  return t;
+}
+
+TEST(SpeechData, CutsTheSamePlacesOutOfEverything) {
+  torch::manual_seed(1);
+  const Corpus corpus = MadeUp();
+  const SpeechData data(corpus.pack, corpus.features, {1, {}}, {}, 1, torch::kCPU);
+  EXPECT_EQ(data.HeldOut().size(), static_cast<std::size_t>(kUtterances));
+  const Crops crops = data.Draw(5, 10);
+  const torch::Tensor x = data.Samples(crops, 3200);
+  for (int row = 0; row < 5; ++row) {
+    const auto u = static_cast<std::size_t>(crops.utterance[row].item<std::int64_t>());
+    const auto start = static_cast<std::uint64_t>(crops.start[row].item<std::int64_t>());
+    const PackedUtterance& utterance = corpus.pack.utterances[u];
+    EXPECT_EQ(x[row][7].item<float>(),
+              corpus.pack.samples[utterance.begin + 320 * start + 7] / 32768.0f);
+    EXPECT_NEAR(data.F0(crops, 20)[row][5].item<double>(), Pitch(std::stoi(utterance.speaker)),
+                1e-3);
+    EXPECT_NEAR(data.SpeakerPitch(crops)[row][0].item<double>(),
+                std::log(Pitch(std::stoi(utterance.speaker))), 1e-3);
+    // The embedding is another utterance's of the same speaker.
+    const torch::Tensor other = data.OtherEmbedding(crops)[row].squeeze(1);
+    EXPECT_EQ(other.argmax(0).item<std::int64_t>(), std::stoi(utterance.speaker) % kEmbedding);
+    EXPECT_NEAR(other.norm().item<double>(), std::sqrt(static_cast<double>(kEmbedding)), 1e-3);
+  }
+  // A table that counts content frames shows where the rows come from.
+  const torch::Tensor table = torch::arange(data.ContentTotal(), torch::kFloat32).unsqueeze(1);
+  const torch::Tensor content = data.Content(table, crops, 8, 1.25);
+  for (int row = 0; row < 5; ++row) {
+    const double begin =
+        static_cast<double>(data.ContentBegin(crops.utterance[row].item<std::int64_t>()) +
+                            crops.start[row].item<std::int64_t>());
+    EXPECT_NEAR(content[row][0][4].item<double>(), begin + 4.5 * 1.25 - 0.5, 1e-2);
+  }
+}
+
+TEST(Bottleneck, RemovesTheSpeakerAndKeepsTheRest) {
+  const Corpus corpus = MadeUp();
+  const SpeechData data(corpus.pack, corpus.features, {1, {}}, {}, 1, torch::kCPU);
+  const std::vector<std::int64_t> utterances = ProbeUtterances(data, 100);
+  ASSERT_EQ(utterances.size(), static_cast<std::size_t>((kSpeakers - 1) * kUtterances));
+  std::vector<std::int64_t> speakers;
+  for (const std::int64_t u : utterances) {
+    speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
+  }
+  const auto probe = [&](std::int64_t directions, double* kept) {
+    const Bottleneck b = FitBottleneck(data, 4, directions);
+    *kept = b.kept;
+    return SpeakerProbe(TimeMeans(data, BottleneckTable(data, b), utterances), speakers);
+  };
+  double with = 0.0, without = 0.0;
+  EXPECT_GT(probe(0, &with), 0.6);
+  EXPECT_LT(probe(2, &without), 0.5);
+  EXPECT_GT(without, 0.75 * with);
+  EXPECT_THROW(FitBottleneck(data, kStates, 1), Error);
+}
+
+TEST(MelDistance, IsZeroForTheSameAndGrowsWithNoise) {
+  torch::manual_seed(1);
+  const torch::Tensor x = torch::randn({2, 4000}) * 0.05;
+  const MelDistance distance(torch::kCPU);
+  EXPECT_EQ(distance(x, x).item<double>(), 0.0);
+  const double little = distance(x, x + torch::randn_like(x) * 0.005).item<double>();
+  const double much = distance(x, x + torch::randn_like(x) * 0.05).item<double>();
+  EXPECT_GT(little, 0.0);
+  EXPECT_GT(much, 2.0 * little);
+}
+
+TEST(ContentTraining, LearnsTheTeachersStatesAndGoesOnFromACheckpoint) {
+  const testing::TemporaryFolder folder;
+  const Corpus corpus = MadeUp();
+  ContentTraining t = SmallContent();
+  t.run.checkpoint = folder / "checkpoint";
+  const TrainedContent trained = TrainContent(corpus.pack, corpus.features, t);
+  ASSERT_EQ(trained.curve.size(), 3u);
+  EXPECT_LT(trained.curve.back().loss, trained.curve[1].loss);
+  EXPECT_LT(trained.curve.back().error, trained.curve.front().error);
+  // In use: the file as it is stored, without libtorch.
+  WriteTensorFile(folder / "content", trained.file, StoredAs::kFloat16);
+  const ContentNet net(ReadTensorFile(folder / "content"));
+  const Features mels = LogMel(Utterance(1, 1, 17777), FbankOptions::Encoder());
+  const Eigen::MatrixXf z =
+      net.Encode(Eigen::Map<const Eigen::MatrixXf>(mels.values.data(), 80,
+                                                   static_cast<Eigen::Index>(mels.frames)),
+                 ContentFrames(17777));
+  EXPECT_EQ(z.cols(), 56);
+  EXPECT_TRUE(z.allFinite());
+  t.run.resume = folder / "checkpoint";
+  t.run.steps = 45;
+  const TrainedContent more = TrainContent(corpus.pack, corpus.features, t);
+  EXPECT_EQ(more.curve.front().step, 40);
+  EXPECT_NEAR(more.curve.front().error, trained.curve.back().error, 1e-4);
+}
+
+TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
+  const testing::TemporaryFolder folder;
+  const Corpus corpus = MadeUp();
+  ContentTraining first = SmallContent();
+  first.run.steps = 10;
+  const TensorFile content = TrainContent(corpus.pack, corpus.features, first).file;
+  EcapaOptions judge;
+  judge.channels = 16;
+  judge.aggregation = 16;
+  judge.attention = judge.squeeze = 8;
+  judge.embedding = kEmbedding;
+  const TensorFile encoder = RandomNet(judge, true);
+  SynthTraining t = SmallSynth();
+  t.run.checkpoint = folder / "checkpoint";
+  const TrainedSynth trained = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
+  ASSERT_EQ(trained.curve.size(), 3u);
+  EXPECT_LT(trained.curve.back().mel, 0.8 * trained.curve[1].mel);
+  EXPECT_LT(trained.curve.back().held_out_mel, trained.curve.front().held_out_mel);
+  EXPECT_GT(trained.curve.back().critic, 0.0);
+  // In use.
+  WriteTensorFile(folder / "synth", trained.file, StoredAs::kFloat16);
+  const SynthNet net(ReadTensorFile(folder / "synth"));
+  SynthStream stream(net, std::vector<float>(kEmbedding, 1.0f), 1);
+  std::vector<float> out;
+  for (int j = 0; j < 56; ++j) {
+    const std::array<double, 2> f0 = {120.0, 121.0};
+    const std::array<bool, 2> voiced = {true, true};
+    stream.Push(Eigen::VectorXf::Zero(4), f0, voiced, out);
+  }
+  stream.Finish(out);
+  ASSERT_EQ(out.size(), 56u * 320u);
+  double power = 0.0;
+  for (const float v : out) {
+    ASSERT_TRUE(std::isfinite(v));
+    power += double{v} * v;
+  }
+  EXPECT_GT(power, 0.0);
+  t.run.resume = folder / "checkpoint";
+  t.run.steps = 33;
+  const TrainedSynth more = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
+  EXPECT_EQ(more.curve.front().step, 30);
+  EXPECT_NEAR(more.curve.front().held_out_mel, trained.curve.back().held_out_mel, 0.02);
+  t.net.body.channels = 16;  // another net than the checkpoint's
+  EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, content, &encoder, t), Error);
+}
+
+TEST(NeuralTraining, RefusesWhatCannotBe) {
+  SynthTraining synth;
+  synth.frames = 33;
+  EXPECT_THROW(synth.Validate(), Error);
+  ContentTraining content;
+  content.speeds = {5.0};
+  EXPECT_THROW(content.Validate(), Error);
+  const Corpus corpus = MadeUp();
+  EXPECT_THROW(SpeechData(corpus.pack, corpus.features, {1, {"nobody"}}, {}, 1, torch::kCPU),
+               Error);
+  EXPECT_THROW(SpeechData(corpus.pack, corpus.features, {60, {}}, {}, 1, torch::kCPU), Error);
+}
+
+}  // namespace
+}  // namespace sotto

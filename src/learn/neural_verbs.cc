@@ -1,0 +1,217 @@
+#include "learn/neural_verbs.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "learn/content_trainer.h"
+#include "learn/synth_trainer.h"
+
+namespace sotto {
+namespace {
+
+// Packs of speech and their features, several of each as one.
+struct DataFlags {
+  std::vector<std::string> packs, features;
+  std::vector<double> emphasis;
+  std::string out, curve;
+
+  void Add(CLI::App& verb) {
+    verb.add_option("--pack", packs, "Decoded speech (sotto train pack)")->required();
+    verb.add_option("--features", features, "Features of each --pack (sotto train features)")
+        ->required();
+    verb.add_option("--emphasis", emphasis,
+                    "For each --pack: how much more often its utterances are drawn");
+    verb.add_option("-o,--out", out, "The net, safetensors in half precision")->required();
+    verb.add_option("--curve", curve, "Write the training record as JSON");
+  }
+};
+
+struct Data {
+  SpeechPack pack;
+  FeaturePack features;
+  std::vector<double> emphasis;
+};
+
+Data Read(const DataFlags& flags) {
+  if (flags.packs.size() != flags.features.size()) {
+    throw Error(fmt::format("{} --pack and {} --features: one of each belongs together",
+                            flags.packs.size(), flags.features.size()));
+  }
+  if (!flags.emphasis.empty() && flags.emphasis.size() != flags.packs.size()) {
+    throw Error(
+        fmt::format("{} --emphasis for {} --pack", flags.emphasis.size(), flags.packs.size()));
+  }
+  Data data;
+  for (std::size_t i = 0; i < flags.packs.size(); ++i) {
+    SpeechPack pack = ReadSpeechPack(flags.packs[i]);
+    FeaturePack features = ReadFeaturePack(flags.features[i]);
+    try {
+      RequireMatch(pack, features);
+    } catch (const Error& error) {
+      throw Error(
+          fmt::format("'{}' and '{}': {}", flags.packs[i], flags.features[i], error.what()));
+    }
+    data.emphasis.insert(data.emphasis.end(), pack.utterances.size(),
+                         flags.emphasis.empty() ? 1.0 : flags.emphasis[i]);
+    if (i == 0) {
+      data.pack = std::move(pack);
+      data.features = std::move(features);
+      continue;
+    }
+    if (features.encoder != data.features.encoder || features.teacher != data.features.teacher ||
+        features.state_size != data.features.state_size ||
+        features.embedding_size != data.features.embedding_size) {
+      throw Error(fmt::format("'{}' was made by another teacher or encoder than '{}'",
+                              flags.features[i], flags.features[0]));
+    }
+    const std::uint64_t offset = data.pack.samples.size();
+    for (PackedUtterance u : pack.utterances) {
+      u.begin += offset;
+      data.pack.utterances.push_back(std::move(u));
+    }
+    data.pack.samples.insert(data.pack.samples.end(), pack.samples.begin(), pack.samples.end());
+    data.features.ids.insert(data.features.ids.end(), features.ids.begin(), features.ids.end());
+    for (UtteranceFeatures& u : features.utterances) {
+      data.features.utterances.push_back(std::move(u));
+    }
+  }
+  return data;
+}
+
+void AddRun(CLI::App& verb, RunOptions& r, HoldOut& h) {
+  verb.add_option("--steps", r.steps, "At most");
+  verb.add_option("--minutes", r.minutes,
+                  "At most; the learning rate falls by whichever of the two ends first (0: steps "
+                  "alone)");
+  verb.add_option("--warm-up", r.warm_up, "Steps, after a restart too");
+  verb.add_option("--learning-rate", r.learning_rate);
+  verb.add_option("--final-learning-rate", r.final_learning_rate);
+  verb.add_option("--validate-every", r.validate_every);
+  verb.add_option("--checkpoint", r.checkpoint, "Written at each validation");
+  verb.add_option("--resume", r.resume, "Go on from this checkpoint");
+  verb.add_option("--seed", r.seed);
+  verb.add_flag("--bf16", r.bf16, "Layers compute in bfloat16 (CUDA)");
+  verb.add_option("--device", r.device, "cpu or cuda");
+  verb.add_option("--held-out", h.count, "Speakers for validation");
+  verb.add_option("--hold-out", h.names, "Speakers who are among them in any case");
+}
+
+void AddBody(CLI::App& verb, ConvNextOptions& b) {
+  verb.add_option("--channels", b.channels);
+  verb.add_option("--hidden", b.hidden);
+  verb.add_option("--blocks", b.blocks);
+  verb.add_option("--kernel", b.kernel);
+  verb.add_option("--dilations", b.dilations, "Of the blocks, in turn");
+  verb.add_option("--ahead", b.ahead,
+                  "Taps after the frame itself, of the blocks in turn: (kernel − 1)/2 looks both "
+                  "ways, 0 is causal");
+}
+
+void Finish(const DataFlags& flags, const TensorFile& file) {
+  WriteTensorFile(flags.out, file, StoredAs::kFloat16);
+  if (!flags.curve.empty()) WriteFileAtomically(flags.curve, file.Meta("sotto.training") + "\n");
+}
+
+}  // namespace
+
+void AddContentVerb(CLI::App& app) {
+  struct Flags {
+    DataFlags data;
+    ContentTraining training;
+  };
+  auto f = std::make_shared<Flags>();
+  ContentTraining& t = f->training;
+  CLI::App* verb = app.add_subcommand(
+      "content",
+      "A content encoder (what is said, without who says it), distilled from a teacher.");
+  f->data.Add(*verb);
+  AddRun(*verb, t.run, t.hold_out);
+  AddBody(*verb, t.net.body);
+  verb->add_option("--bottleneck", t.net.bottleneck, "Size of the states");
+  verb->add_option("--stem-ahead", t.net.stem_ahead, "Look-ahead of the first layer");
+  verb->add_option("--speaker-directions", t.speaker_directions,
+                   "Removed from the teacher's states: those that tell speakers apart most");
+  verb->add_option("--batch", t.batch);
+  verb->add_option("--frames", t.frames, "Of 20 ms in a crop");
+  verb->add_option("--margin", t.margin, "Of these at either end without a loss");
+  verb->add_option("--speeds", t.speeds)->expected(1, 32);
+  verb->add_option("--warp", t.warp, "Of the mel axis");
+  verb->add_option("--augmented", t.augmented);
+  verb->add_option("--gain-db", t.gain_db);
+  verb->add_option("--average", t.average);
+  verb->add_option("--weight-decay", t.weight_decay);
+  verb->callback([f] {
+    const Data data = Read(f->data);
+    const TrainedContent trained =
+        TrainContent(data.pack, data.features, f->training, data.emphasis);
+    Finish(f->data, trained.file);
+    fmt::print(
+        "{}: held-out error {:.1f} %; a linear probe names the speaker in {:.1f} % (teacher), "
+        "{:.1f} % (bottleneck), {:.1f} % (student), {:.1f} % by chance\n",
+        f->data.out, 100.0 * trained.curve.back().error, 100.0 * trained.probe_teacher,
+        100.0 * trained.probe_bottleneck, 100.0 * trained.probe_student,
+        100.0 * trained.probe_chance);
+  });
+}
+
+void AddSynthVerb(CLI::App& app) {
+  struct Flags {
+    DataFlags data;
+    std::string content, encoder;
+    SynthTraining training;
+  };
+  auto f = std::make_shared<Flags>();
+  SynthTraining& t = f->training;
+  CLI::App* verb = app.add_subcommand(
+      "synth", "A synthesiser of speech from content, F0 and a speaker embedding.");
+  f->data.Add(*verb);
+  verb->add_option("--content", f->content, "The content encoder (sotto train content)")
+      ->required();
+  verb->add_option("--encoder", f->encoder,
+                   "The speaker encoder that made the embeddings: judges conversions (without it "
+                   "nothing is converted in training)");
+  AddRun(*verb, t.run, t.hold_out);
+  AddBody(*verb, t.net.body);
+  verb->add_option("--batch", t.batch);
+  verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
+  verb->add_option("--margin", t.margin, "Further frames at either end that the net sees");
+  verb->add_option("--student", t.student, "Share of crops with the student's content");
+  verb->add_option("--mean-embedding", t.mean_embedding,
+                   "Share of crops with the speaker's mean embedding");
+  verb->add_option("--content-noise", t.content_noise,
+                   "Deviation of noise added to the content, in training and in use");
+  verb->add_option("--mel-weight", t.mel_weight);
+  verb->add_option("--feature-weight", t.feature_weight);
+  verb->add_option("--critic-weight", t.critic_weight);
+  verb->add_option("--critics-from", t.critics_from, "Part of the run after which critics judge");
+  verb->add_option("--critic-channels", t.critic_channels);
+  verb->add_option("--converted", t.converted, "Crops of a batch that are converted as well");
+  verb->add_option("--speaker-weight", t.speaker_weight);
+  verb->add_option("--content-weight", t.content_weight);
+  verb->add_option("--average", t.average);
+  verb->add_option("--weight-decay", t.weight_decay);
+  verb->callback([f] {
+    const Data data = Read(f->data);
+    const TensorFile content = ReadTensorFile(f->content);
+    TensorFile encoder;
+    if (!f->encoder.empty()) {
+      encoder = ReadTensorFile(f->encoder);
+      if (Fingerprint(encoder) != data.features.encoder) {
+        throw Error(fmt::format("'{}' is not the encoder that made the embeddings ({})", f->encoder,
+                                data.features.encoder));
+      }
+    }
+    const TrainedSynth trained =
+        TrainSynth(data.pack, data.features, content, f->encoder.empty() ? nullptr : &encoder,
+                   f->training, data.emphasis);
+    Finish(f->data, trained.file);
+    const SynthPoint& last = trained.curve.back();
+    fmt::print("{}: held-out mel distance {:.4f} (teacher), {:.4f} (student)\n", f->data.out,
+               last.held_out_mel, last.held_out_mel_student);
+  });
+}
+
+}  // namespace sotto

@@ -1,0 +1,401 @@
+#include "learn/synth_trainer.h"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "base/error.h"
+#include "learn/bottleneck.h"
+#include "learn/content_trainer.h"
+#include "learn/spectral_losses.h"
+#include "learn/torch_mel.h"
+#include "learn/torch_source.h"
+#include "nn/encoder_net.h"
+
+namespace sotto {
+namespace {
+
+using torch::Tensor;
+
+constexpr TorchMelOptions kMels = {16000, 80, 20.0, 7600.0};
+
+Bottleneck StoredBottleneck(const TensorFile& content, torch::Device device) {
+  const ContentOptions o = ReadContentOptions(content);
+  const auto load = [&](const char* name, const std::vector<std::int64_t>& shape) {
+    const NamedTensor& stored = content.Get(name, shape);
+    return torch::from_blob(const_cast<float*>(stored.values.data()), shape).clone().to(device);
+  };
+  return {load("bottleneck.weight", {o.bottleneck, o.teacher}),
+          load("bottleneck.bias", {o.bottleneck}), 0.0};
+}
+
+// The frozen judges of conversions.
+class Judges {
+ public:
+  Judges(const TensorFile& content, const TensorFile& encoder, torch::Device device)
+      : content_(ReadContentOptions(content)),
+        speaker_(ReadSpeaker(encoder)),
+        content_backend_(device),
+        speaker_backend_(device),
+        mel_(kMels, device) {
+    content_backend_.Load(content);
+    speaker_backend_.Load(encoder);
+    for (TorchBackend* backend : {&content_backend_, &speaker_backend_}) {
+      for (auto& [name, value] : backend->ParameterMap()) value.requires_grad_(false);
+    }
+  }
+
+  std::int64_t EmbeddingSize() const { return speaker_.embedding; }
+  // batch × samples to batch × size × 1 and batch × size × content frames.
+  Tensor Speaker(const Tensor& x) {
+    return Ecapa<TorchBackend>(speaker_, speaker_backend_).Forward(mel_(x));
+  }
+  Tensor Content(const Tensor& x) {
+    return ContentStudent<TorchBackend>(content_, content_backend_).Forward(mel_(x));
+  }
+
+ private:
+  static EcapaOptions ReadSpeaker(const TensorFile& file) {
+    const EncoderNetOptions options = ReadEncoderNetOptions(file);
+    const auto* ecapa = std::get_if<EcapaOptions>(&options);
+    if (ecapa == nullptr || ecapa->mels != kMels.mels) {
+      throw Error(
+          fmt::format("{}: conversions are judged by an ECAPA net with 80 mel bands", file.where));
+    }
+    return *ecapa;
+  }
+
+  ContentOptions content_;
+  EcapaOptions speaker_;
+  TorchBackend content_backend_, speaker_backend_;
+  TorchMel mel_;
+};
+
+// What the synthesiser gets and what it is to give.
+struct Batch {
+  SynthInput<Tensor> input;
+  Tensor speech;  // batch × samples of the inner frames, at the common level
+};
+
+class Maker {
+ public:
+  Maker(const SynthOptions& options, torch::Device device, bool bf16)
+      : backend(device), options_(options) {
+    if (bf16) backend.SetWork(torch::kBFloat16);
+  }
+  // batch × samples.
+  Tensor operator()(const SynthInput<Tensor>& input) {
+    return Synthesiser<TorchBackend>(options_, backend).Forward(input).squeeze(1);
+  }
+  TorchBackend backend;
+
+ private:
+  SynthOptions options_;
+};
+
+Tensor PitchRows(const Tensor& f0, const Tensor& voiced) {
+  return torch::stack({(f0.log() - std::log(kNeutralF0Hz)) / 0.5, voiced}, 1);
+}
+
+class BatchMaker {
+ public:
+  BatchMaker(const SpeechData& data, Tensor teacher, Tensor student, const SynthTraining& o)
+      : data_(data), teacher_(std::move(teacher)), student_(std::move(student)), o_(o) {}
+
+  // `share` of the student's content.
+  Batch Make(const Crops& crops, double share, bool mean_only) const {
+    const std::int64_t frames = o_.frames + 2 * o_.margin, rows = crops.start.size(0);
+    Batch batch;
+    Tensor content = data_.Content(teacher_, crops, frames / 2);
+    if (share > 0.0) {
+      const Tensor of_student = data_.Content(student_, crops, frames / 2);
+      const Tensor chosen = torch::rand({rows, 1, 1}, content.options()) < share;
+      content = torch::where(chosen, of_student, content);
+    }
+    if (o_.content_noise > 0.0) content = content + torch::randn_like(content) * o_.content_noise;
+    batch.input.content = content;
+    const Tensor f0 = data_.F0(crops, frames);
+    SetPitch(batch.input, f0, data_.Voiced(crops, frames));
+    const Tensor mean = data_.MeanEmbedding(crops);
+    if (mean_only) {
+      batch.input.embedding = mean;
+    } else {
+      const Tensor chosen = torch::rand({rows, 1, 1}, mean.options()) < o_.mean_embedding;
+      batch.input.embedding = torch::where(chosen, mean, data_.OtherEmbedding(crops));
+    }
+    batch.speech = Inner(data_.Samples(crops, frames * kSynthHop)) * data_.LevelGain(crops);
+    return batch;
+  }
+
+  // The first `rows` crops in the voices of others in the batch.
+  SynthInput<Tensor> Convert(const Batch& batch, const Crops& crops, std::int64_t rows,
+                             Tensor* target) const {
+    const std::int64_t all = crops.start.size(0);
+    const Tensor other = torch::remainder(torch::arange(rows, crops.start.options()) + all / 2,
+                                          all);  // far: batches are shuffled
+    SynthInput<Tensor> input;
+    input.content = batch.input.content.narrow(0, 0, rows);
+    input.embedding = data_.MeanEmbedding({crops.utterance.index_select(0, other), {}});
+    const Tensor pitch = data_.SpeakerPitch(crops);
+    const Tensor shift = (pitch.index_select(0, other) - pitch.narrow(0, 0, rows)).exp();
+    const Crops first{crops.utterance.narrow(0, 0, rows), crops.start.narrow(0, 0, rows)};
+    const std::int64_t frames = o_.frames + 2 * o_.margin;
+    SetPitch(input, (data_.F0(first, frames) * shift).clamp(50.0, 800.0),
+             data_.Voiced(first, frames));
+    *target = input.embedding;
+    return input;
+  }
+
+  Tensor Inner(const Tensor& samples) const {
+    return samples.narrow(1, o_.margin * kSynthHop, o_.frames * kSynthHop);
+  }
+
+ private:
+  static void SetPitch(SynthInput<Tensor>& input, const Tensor& f0, const Tensor& voiced) {
+    const Tensor phase =
+        torch::rand({f0.size(0)}, f0.options().dtype(torch::kFloat64)) * (2.0 * std::numbers::pi);
+    input.pitch = PitchRows(f0, voiced);
+    input.harmonic = HarmonicSources(f0, phase).unsqueeze(1);
+    input.noise = torch::randn_like(input.harmonic);
+  }
+
+  const SpeechData& data_;
+  Tensor teacher_, student_;
+  const SynthTraining& o_;
+};
+
+Tensor MeanCosine(const Tensor& a, const Tensor& b) {
+  return torch::cosine_similarity(a, b, 1).mean();
+}
+
+SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Maker& maker,
+                          const MelDistance& distance, Judges* judges, const SynthTraining& o) {
+  torch::NoGradGuard no_grad;
+  SynthPoint point;
+  const Crops crops = data.Fixed(64, o.frames / 2 + o.margin);
+  for (const bool student : {false, true}) {
+    const Batch batch = batches.Make(crops, student ? 1.0 : 0.0, true);
+    const Tensor made = batches.Inner(maker(batch.input));
+    (student ? point.held_out_mel_student : point.held_out_mel) =
+        distance(made, batch.speech).item<double>();
+    if (judges == nullptr || !student) continue;
+    Tensor target;
+    const std::int64_t rows = 32;
+    const SynthInput<Tensor> input = batches.Convert(batch, crops, rows, &target);
+    const Tensor converted = maker(input);
+    const Tensor voice = judges->Speaker(converted);
+    point.target_cosine = MeanCosine(voice, target).item<double>();
+    point.source_cosine =
+        MeanCosine(voice, batch.input.embedding.narrow(0, 0, rows)).item<double>();
+    const Tensor asked = input.content;
+    point.content_error =
+        ((judges->Content(converted) - asked).square().mean() / asked.square().mean())
+            .item<double>();
+  }
+  return point;
+}
+
+void Print(const SynthPoint& p) {
+  fmt::print(stderr,
+             "step {:6d}  mel {:.4f}  critic {:.3f}  maker {:.3f}  feature {:.3f} | held out: mel "
+             "{:.4f} teacher {:.4f} student  voice {:+.3f} target {:+.3f} source  content error "
+             "{:.3f}  {:.0f} s\n",
+             p.step, p.mel, p.critic, p.maker, p.feature, p.held_out_mel, p.held_out_mel_student,
+             p.target_cosine, p.source_cosine, p.content_error, p.seconds);
+}
+
+std::string Record(const SynthTraining& o, const SpeechData& data, const TensorFile& content,
+                   const TrainedSynth& result) {
+  nlohmann::ordered_json json = {{"content", Fingerprint(content)},
+                                 {"hours", data.Hours()},
+                                 {"utterances", data.Training().size()},
+                                 {"held_out_utterances", data.HeldOut().size()},
+                                 {"batch", o.batch},
+                                 {"frames", o.frames},
+                                 {"student_share", o.student},
+                                 {"mel_weight", o.mel_weight},
+                                 {"feature_weight", o.feature_weight},
+                                 {"critic_weight", o.critic_weight},
+                                 {"converted", o.converted},
+                                 {"speaker_weight", o.speaker_weight},
+                                 {"content_weight", o.content_weight},
+                                 {"learning_rate", o.run.learning_rate},
+                                 {"seed", o.run.seed}};
+  auto& curve = json["curve"] = nlohmann::ordered_json::array();
+  for (const SynthPoint& p : result.curve) {
+    curve.push_back({{"step", p.step},
+                     {"mel", p.mel},
+                     {"held_out_mel", p.held_out_mel},
+                     {"held_out_mel_student", p.held_out_mel_student},
+                     {"target_cosine", p.target_cosine},
+                     {"source_cosine", p.source_cosine},
+                     {"content_error", p.content_error},
+                     {"seconds", p.seconds}});
+  }
+  return json.dump();
+}
+
+// Sums of losses on the device, read once a validation.
+struct Sums {
+  explicit Sums(torch::Device device) : values(torch::zeros({4}, torch::TensorOptions(device))) {}
+  void Add(const Tensor& mel, const Tensor& critic, const Tensor& maker, const Tensor& feature) {
+    values += torch::stack({mel, critic, maker, feature}).detach();
+    ++count;
+  }
+  void Take(SynthPoint& point) {
+    const Tensor mean = (values / static_cast<double>(std::max<std::int64_t>(1, count))).cpu();
+    point.mel = mean[0].item<double>();
+    point.critic = mean[1].item<double>();
+    point.maker = mean[2].item<double>();
+    point.feature = mean[3].item<double>();
+    values.zero_();
+    count = 0;
+  }
+  Tensor values;
+  std::int64_t count = 0;
+};
+
+}  // namespace
+
+void SynthTraining::Validate() const {
+  run.Validate();
+  const auto need = [](bool ok, const char* what) {
+    if (!ok) throw Error(what);
+  };
+  need(batch >= 2, "a batch needs at least 2 crops");
+  need(frames >= 14 && frames % 2 == 0, "crops have an even number of frames, at least 14");
+  need(margin >= 0 && margin % 2 == 0, "the margin is an even number of frames");
+  need(student >= 0.0 && student <= 1.0, "the student's share lies from 0 to 1");
+  need(content_noise >= 0.0, "the content's noise is 0 or more");
+  need(converted >= 0 && converted <= batch, "converted crops are a part of the batch");
+  need(critic_channels >= 1, "critics need a channel");
+  need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
+}
+
+TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
+                        const TensorFile& content, const TensorFile* encoder,
+                        const SynthTraining& given, const std::vector<double>& emphasis) {
+  SynthTraining o = given;
+  o.net.content = ReadContentOptions(content).bottleneck;
+  o.net.embedding = features.embedding_size;
+  if (encoder == nullptr) o.converted = 0;
+  o.Validate();
+  const torch::Device device(o.run.device);
+  torch::manual_seed(o.run.seed);
+  if (device.is_cuda()) {
+    at::globalContext().setAllowTF32CuBLAS(true);
+    at::globalContext().setAllowTF32CuDNN(true);
+    at::globalContext().setBenchmarkCuDNN(true);  // every step has the same sizes
+  }
+  const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
+  const BatchMaker batches(data, BottleneckTable(data, StoredBottleneck(content, device)),
+                           StudentTable(data, content), o);
+  std::unique_ptr<Judges> judges;
+  if (encoder != nullptr) {
+    judges = std::make_unique<Judges>(content, *encoder, device);
+    if (judges->EmbeddingSize() != features.embedding_size) {
+      throw Error(fmt::format("{}: embeddings of {}, those of the features have {}", encoder->where,
+                              judges->EmbeddingSize(), features.embedding_size));
+    }
+  }
+  const MelDistance distance(device);
+  const std::int64_t crop = o.frames / 2 + o.margin;  // content frames
+
+  Maker maker(o.net, device, o.run.bf16), smooth(o.net, device, false);
+  Critics critics(o.critic_channels, device);
+  if (o.run.bf16) critics.backend.SetWork(torch::kBFloat16);
+  {
+    torch::NoGradGuard no_grad;  // layers come into being
+    const Batch some = batches.Make(data.Draw(2, crop), 0.0, true);
+    maker(some.input);
+    smooth(some.input);
+    critics(some.speech);
+  }
+  FlatParameters net(maker.backend), average(smooth.backend), judge(critics.backend);
+  average.AverageFrom(net, 0.0);
+  RunClock clock(o.run);
+  const CheckpointParts parts = {{"net", &net}, {"average", &average}, {"critics", &judge}};
+  if (!o.run.resume.empty()) ReadCheckpoint(o.run.resume, clock, parts);
+
+  TrainedSynth result;
+  Sums sums(device);
+  AdamOptions adam;
+  adam.weight_decay = o.weight_decay;
+  const Tensor none = torch::zeros({}, torch::TensorOptions(device));
+  for (bool first = true;; first = false, clock.Next()) {
+    const bool last = clock.Ended();
+    if (first || last || clock.Step() % o.run.validate_every == 0) {
+      average.Spread(false);
+      SynthPoint point = HeldOutFigures(data, batches, smooth, distance, judges.get(), o);
+      point.step = clock.Step();
+      sums.Take(point);
+      point.seconds = clock.Seconds();
+      result.curve.push_back(point);
+      Print(point);
+      if (!o.run.checkpoint.empty() && !first) {
+        WriteCheckpoint(o.run.checkpoint, clock, parts, {});
+      }
+      if (last) break;
+    }
+    const bool judged = clock.Progress() >= o.critics_from;
+    adam.learning_rate = clock.LearningRate();
+    Crops crops;
+    Batch batch;
+    SynthInput<Tensor> converting;
+    Tensor target;
+    const std::int64_t converted = judged ? o.converted : 0;
+    {
+      torch::NoGradGuard no_grad;
+      crops = data.Draw(o.batch, crop);
+      batch = batches.Make(crops, o.student, false);
+      if (converted > 0) converting = batches.Convert(batch, crops, converted, &target);
+    }
+    net.Spread(true);
+    SynthInput<Tensor> input = batch.input;
+    if (converted > 0) {  // one pass for both
+      input.content = torch::cat({input.content, converting.content});
+      input.pitch = torch::cat({input.pitch, converting.pitch});
+      input.harmonic = torch::cat({input.harmonic, converting.harmonic});
+      input.noise = torch::cat({input.noise, converting.noise});
+      input.embedding = torch::cat({input.embedding, converting.embedding});
+    }
+    const Tensor whole = maker(input), made = batches.Inner(whole);
+    const Tensor mel = distance(made.narrow(0, 0, o.batch), batch.speech);
+    Tensor loss = o.mel_weight * mel, critic_loss = none, maker_loss = none, feature_loss = none;
+    if (judged) {
+      judge.Spread(true);
+      const Critics::Verdicts real = critics(batch.speech);
+      critic_loss = CriticLoss(real, critics(made.detach()));
+      critic_loss.backward();
+      judge.Step(adam);
+      judge.Spread(false);
+      const Critics::Verdicts verdicts = critics(made);
+      maker_loss = MakerLoss(verdicts);
+      feature_loss = FeatureLoss(real, verdicts, o.batch);
+      loss = loss + o.critic_weight * maker_loss + o.feature_weight * feature_loss;
+    }
+    if (converted > 0) {
+      const Tensor sound = whole.narrow(0, o.batch, converted);
+      loss = loss + o.speaker_weight * (1.0 - MeanCosine(judges->Speaker(sound), target)) +
+             o.content_weight * torch::smooth_l1_loss(judges->Content(sound), converting.content);
+    }
+    loss.backward();
+    net.Step(adam);
+    const auto t = static_cast<double>(clock.Step());
+    average.AverageFrom(net, std::min(o.average, (1.0 + t) / (10.0 + t)));
+    sums.Add(mel, critic_loss, maker_loss, feature_loss);
+  }
+  average.Spread(false);
+  smooth.backend.Save(result.file);
+  WriteSynthOptions(o.net, result.file);
+  result.file.metadata["sotto.content_noise"] = fmt::format("{}", o.content_noise);
+  result.file.metadata["sotto.training"] = Record(o, data, content, result);
+  return result;
+}
+
+}  // namespace sotto

@@ -1,0 +1,66 @@
+// Training of the synthesiser (nn/synth_net.h). Crops are resynthesised from their content, F0 and
+// the embedding of *another* utterance of the speaker, and compared by log-mel spectra at four
+// resolutions and by critics (spectral_losses.h). A part of each batch is converted to another
+// speaker of the batch instead, with F0 moved to that speaker's level; no recording says how that
+// sounds, so it is judged by the critics, by the speaker encoder (cosine to the embedding asked
+// for) and by the content encoder (its states against those that were asked for).
+// Content comes from the teacher or the student, at random, so that one synthesiser serves both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "audio/feature_pack.h"
+#include "audio/speech_pack.h"
+#include "learn/speech_data.h"
+#include "learn/training_run.h"
+#include "nn/synth.h"
+
+namespace sotto {
+
+struct SynthTraining {
+  SynthOptions net;
+  RunOptions run;
+  HoldOut hold_out;
+  std::int64_t batch = 64;
+  std::int64_t frames = 64;     // of 10 ms, even: those that are compared
+  std::int64_t margin = 16;     // further frames at either end that the net sees
+  double student = 0.5;         // share of crops with the student's content
+  double mean_embedding = 0.3;  // share of crops with the speaker's mean embedding
+  double content_noise = 0.0;   // deviation of noise added to the content, kept in use
+  double mel_weight = 15.0, feature_weight = 2.0, critic_weight = 1.0;
+  double critics_from = 0.08;  // part of the run after which the critics judge
+  std::int64_t critic_channels = 24;
+  std::int64_t converted = 16;  // crops of a batch that are converted as well; needs `encoder`
+  double speaker_weight = 2.0, content_weight = 2.0;
+  double average = 0.999;
+  double weight_decay = 0.01;
+
+  SynthTraining() { run.final_learning_rate = 2e-5; }
+  // Throws Error that names the field.
+  void Validate() const;
+};
+
+struct SynthPoint {
+  std::int64_t step = 0;
+  double mel = 0.0, critic = 0.0, maker = 0.0, feature = 0.0;  // means over the steps before
+  // On held-out speakers: mel distance with the teacher's and the student's content; of conversions
+  // the cosine to the embedding asked for and to the source's, and the content's relative error.
+  double held_out_mel = 0.0, held_out_mel_student = 0.0;
+  double target_cosine = 0.0, source_cosine = 0.0, content_error = 0.0;
+  double seconds = 0.0;
+};
+
+struct TrainedSynth {
+  TensorFile file;
+  std::vector<SynthPoint> curve;
+};
+
+// `content`: the trained content encoder. `encoder`: the speaker encoder that made the embeddings
+// (nn/ecapa.h); nullptr: nothing is converted.
+TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
+                        const TensorFile& content, const TensorFile* encoder,
+                        const SynthTraining& options, const std::vector<double>& emphasis = {});
+
+}  // namespace sotto

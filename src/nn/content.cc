@@ -1,0 +1,147 @@
+#include "nn/content.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "nn/convnext_json.h"
+#include "nn/eigen_backend.h"
+
+namespace sotto {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Cut to, or filled up with the last column to, so many columns.
+Eigen::MatrixXf FitColumns(const Eigen::MatrixXf& x, Eigen::Index count) {
+  if (x.cols() == count) return x;
+  Eigen::MatrixXf y(x.rows(), count);
+  const Eigen::Index kept = std::min(count, x.cols());
+  y.leftCols(kept) = x.leftCols(kept);
+  for (Eigen::Index t = kept; t < count; ++t) y.col(t) = x.col(x.cols() - 1);
+  return y;
+}
+
+}  // namespace
+
+ContentOptions ReadContentOptions(const TensorFile& file) {
+  if (file.Meta("sotto.kind") != "content") {
+    throw Error(fmt::format("{}: a net of kind '{}', expected 'content'", file.where,
+                            file.Meta("sotto.kind")));
+  }
+  try {
+    const auto json = Json::parse(file.Meta("sotto.options"));
+    ContentOptions o;
+    json.at("mels").get_to(o.mels);
+    json.at("bottleneck").get_to(o.bottleneck);
+    json.at("teacher").get_to(o.teacher);
+    json.at("stem_kernel").get_to(o.stem_kernel);
+    json.at("stem_ahead").get_to(o.stem_ahead);
+    o.body = ConvNextFromJson(json.at("body"), file.where);
+    CheckSize(file.where, "mels", o.mels, 1, 1024);
+    CheckSize(file.where, "bottleneck", o.bottleneck, 1, 8192);
+    CheckSize(file.where, "teacher", o.teacher, 1, 8192);
+    CheckSize(file.where, "stem_kernel", o.stem_kernel, 1, 99);
+    CheckSize(file.where, "stem_ahead", o.stem_ahead, 0, o.stem_kernel - 1);
+    return o;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("{}: metadata 'sotto.options': {}", file.where, error.what()));
+  }
+}
+
+void WriteContentOptions(const ContentOptions& o, TensorFile& file) {
+  file.metadata["sotto.kind"] = "content";
+  file.metadata["sotto.options"] = Json{
+      {"mels", o.mels},
+      {"bottleneck", o.bottleneck},
+      {"teacher", o.teacher},
+      {"stem_kernel", o.stem_kernel},
+      {"stem_ahead", o.stem_ahead},
+      {"body", ToJson(o.body)}}.dump();
+}
+
+std::int64_t ContentFrames(std::int64_t samples) {
+  return std::max<std::int64_t>(1, (samples + kContentHop - 1) / kContentHop);
+}
+
+Eigen::MatrixXf InterpolateTeacher(const Eigen::MatrixXf& states, std::int64_t frames) {
+  if (states.cols() < 1) throw Error("the teacher gave no states");
+  Eigen::MatrixXf y(states.rows(), frames);
+  const auto last = static_cast<double>(states.cols() - 1);
+  for (std::int64_t j = 0; j < frames; ++j) {
+    const double place =
+        std::clamp(static_cast<double>(kContentHop * j + kContentCentre - kTeacherCentre) /
+                       static_cast<double>(kTeacherHop),
+                   0.0, last);
+    const auto i =
+        std::min(static_cast<Eigen::Index>(place), std::max<Eigen::Index>(states.cols() - 2, 0));
+    const auto part = static_cast<float>(place - static_cast<double>(i));
+    y.col(j) = (1.0f - part) * states.col(i) +
+               part * states.col(std::min<Eigen::Index>(i + 1, states.cols() - 1));
+  }
+  return y;
+}
+
+ContentNet::ContentNet(TensorFile file)
+    : file_(std::move(file)), options_(ReadContentOptions(file_)) {
+  Encode(Eigen::MatrixXf::Zero(options_.mels, 4), 2);
+  FromTeacher(Eigen::MatrixXf::Zero(options_.teacher, 1), 1);
+}
+
+Eigen::MatrixXf ContentNet::Encode(const Eigen::MatrixXf& mels, std::int64_t frames) const {
+  if (mels.rows() != options_.mels || mels.cols() < 1 || frames < 1) {
+    throw Error(fmt::format("{}: features of {} x {} for {} frames, expected {} bands", file_.where,
+                            mels.rows(), mels.cols(), frames, options_.mels));
+  }
+  EigenBackend backend(file_);
+  return ContentStudent<EigenBackend>(options_, backend).Forward(FitColumns(mels, 2 * frames));
+}
+
+Eigen::MatrixXf ContentNet::FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const {
+  EigenBackend backend(file_);
+  return InterpolateTeacher(
+      backend.Linear(states, "bottleneck", options_.teacher, options_.bottleneck), frames);
+}
+
+ContentStream::ContentStream(const ContentNet& net, std::int64_t chunk)
+    : net_(net), sees_(net.Options().Sees()), chunk_(chunk), held_(net.Options().mels, 0) {}
+
+// Content frames next_ … end − 1, and forgets the mels that no later frame sees.
+Eigen::MatrixXf ContentStream::Run(std::int64_t end, bool last) {
+  const std::int64_t to = last ? end : end + sees_.right;
+  const Eigen::MatrixXf y = net_.Encode(
+      held_.leftCols(std::min<Eigen::Index>(held_.cols(), 2 * (to - held_from_))), to - held_from_);
+  Eigen::MatrixXf out = y.middleCols(next_ - held_from_, end - next_);
+  next_ = end;
+  if (!last) {
+    const std::int64_t keep = std::max(held_from_, next_ - sees_.left);
+    held_ = held_.rightCols(held_.cols() - 2 * (keep - held_from_)).eval();
+    held_from_ = keep;
+  }
+  return out;
+}
+
+Eigen::MatrixXf ContentStream::Push(const Eigen::MatrixXf& mels) {
+  const Eigen::Index before = held_.cols();
+  held_.conservativeResize(Eigen::NoChange, before + mels.cols());
+  held_.rightCols(mels.cols()) = mels;
+  Eigen::MatrixXf out(net_.Options().bottleneck, 0);
+  while (held_.cols() >= 2 * (next_ + chunk_ + sees_.right - held_from_)) {
+    const Eigen::MatrixXf piece = Run(next_ + chunk_, false);
+    out.conservativeResize(Eigen::NoChange, out.cols() + piece.cols());
+    out.rightCols(piece.cols()) = piece;
+  }
+  return out;
+}
+
+Eigen::MatrixXf ContentStream::Finish(std::int64_t frames) {
+  if (frames < next_)
+    throw Error(fmt::format("{} content frames came out, {} asked", next_, frames));
+  if (frames == next_) return {net_.Options().bottleneck, 0};
+  if (held_.cols() == 0) throw Error("content of no mel frames");
+  return Run(frames, true);
+}
+
+}  // namespace sotto

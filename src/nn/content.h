@@ -1,0 +1,69 @@
+// What is said, without who says it: a content encoder with its weights, and the bottleneck that it
+// shares with its teacher.
+//
+// The file is safetensors with metadata sotto.kind "content", sotto.options (ContentOptions as
+// JSON), sotto.training; tensors of ContentStudent, and bottleneck.weight (size × teacher) and
+// bottleneck.bias: states of the teacher (Moonshine tiny's encoder) to the same bottleneck.
+// Content frame j describes the speech around sample 320·j + 160 at 16 kHz.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "nn/content_net.h"
+#include "nn/safetensors.h"
+
+namespace sotto {
+
+// 80 bands at 100 Hz of round(samples/160) frames, as the encoder sees them.
+ContentOptions ReadContentOptions(const TensorFile& file);
+void WriteContentOptions(const ContentOptions& options, TensorFile& file);
+
+// Content frames of so many samples: ⌈samples/320⌉, at least 1.
+std::int64_t ContentFrames(std::int64_t samples);
+
+// States of the teacher, one a column every 384 samples, at the places of `frames` content frames:
+// linear between two, the first and last beyond the ends.
+Eigen::MatrixXf InterpolateTeacher(const Eigen::MatrixXf& states, std::int64_t frames);
+
+class ContentNet {
+ public:
+  // Checks every tensor by a run on a few frames of zeros.
+  explicit ContentNet(TensorFile file);
+
+  const ContentOptions& Options() const { return options_; }
+  const TensorFile& File() const { return file_; }
+  // mels × n (100 Hz) to size × `frames`: mel frames beyond the last repeat it. In one piece.
+  Eigen::MatrixXf Encode(const Eigen::MatrixXf& mels, std::int64_t frames) const;
+  // The same through teacher states (not yet interpolated).
+  Eigen::MatrixXf FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const;
+
+ private:
+  friend class ContentStream;
+  TensorFile file_;
+  ContentOptions options_;
+};
+
+// The same in bounded memory: pieces of `chunk` content frames, each with all that the net sees
+// around it, so that the result is that of one piece (to rounding).
+class ContentStream {
+ public:
+  explicit ContentStream(const ContentNet& net, std::int64_t chunk = 1500);
+  // Mel frames in; content frames (columns) that are ready out.
+  Eigen::MatrixXf Push(const Eigen::MatrixXf& mels);
+  // The rest, up to `frames` in all.
+  Eigen::MatrixXf Finish(std::int64_t frames);
+
+ private:
+  Eigen::MatrixXf Run(std::int64_t end, bool last);
+
+  const ContentNet& net_;
+  Reach sees_;
+  std::int64_t chunk_;
+  Eigen::MatrixXf held_;        // mel frames from 2·held_from_ on
+  std::int64_t held_from_ = 0;  // content frames
+  std::int64_t next_ = 0;       // content frame that comes out next
+};
+
+}  // namespace sotto

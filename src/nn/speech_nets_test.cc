@@ -1,0 +1,252 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "base/error.h"
+#include "nn/content.h"
+#include "nn/eigen_backend.h"
+#include "nn/net_testing.h"
+#include "nn/synth.h"
+
+namespace sotto {
+namespace {
+
+Eigen::MatrixXf Noise(Eigen::Index rows, Eigen::Index cols, std::uint64_t seed) {
+  SeededRng random(seed);
+  Eigen::MatrixXf x(rows, cols);
+  for (Eigen::Index i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(random.Gaussian());
+  return x;
+}
+
+ContentOptions SmallContent() {
+  ContentOptions o;
+  o.mels = 12;
+  o.bottleneck = 6;
+  o.teacher = 10;
+  o.body = {16, 32, 3, 5, {1, 2}, {2, 1}};
+  return o;
+}
+
+SynthOptions SmallSynth() {
+  SynthOptions o;
+  o.content = 6;
+  o.embedding = 8;
+  o.condition = 4;
+  o.body = {16, 32, 2, 5, {1, 2}, {2, 1}};
+  return o;
+}
+
+TEST(SpeechOps, DepthwiseConvolutionIsItsDefinition) {
+  for (const std::int64_t ahead : {0, 2, 4}) {
+    const DepthwiseShape shape{3, 5, 2, ahead};
+    TensorFile file;
+    AddRandom(file, "d.weight", {3, 5}, 1);
+    AddRandom(file, "d.bias", {3}, 2);
+    const Eigen::MatrixXf x = Noise(3, 20, 3);
+    const Eigen::MatrixXf y = EigenBackend(file).DepthwiseConv(x, "d", shape);
+    for (int c = 0; c < 3; ++c) {
+      for (int t = 0; t < 20; ++t) {
+        double sum = file.tensors.at("d.bias").values[static_cast<std::size_t>(c)];
+        for (int k = 0; k < 5; ++k) {
+          const auto from = t + 2 * (k - 4 + static_cast<int>(ahead));
+          if (from >= 0 && from < 20) {
+            sum += double{file.tensors.at("d.weight").values[static_cast<std::size_t>(c * 5 + k)]} *
+                   x(c, from);
+          }
+        }
+        EXPECT_NEAR(y(c, t), sum, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(SpeechOps, ZeroPaddingLooksAheadAsFarAsItIsTold) {
+  for (const std::int64_t ahead : {0, 1, 4}) {
+    TensorFile file;
+    AddRandom(file, "c.weight", {2, 3, 5}, 1);
+    AddRandom(file, "c.bias", {2}, 2);
+    Eigen::MatrixXf x = Noise(3, 30, 3);
+    const ConvShape shape{3, 2, 5, 1, Padding::kZero, ahead};
+    const Eigen::MatrixXf before = EigenBackend(file).Conv1d(x, "c", shape);
+    ASSERT_EQ(before.cols(), 30);
+    x.col(20).array() += 1.0f;
+    const Eigen::MatrixXf after = EigenBackend(file).Conv1d(x, "c", shape);
+    for (Eigen::Index t = 0; t < 30; ++t) {
+      const bool sees = t >= 20 - ahead && t <= 20 + 4 - ahead;
+      EXPECT_EQ((after.col(t) - before.col(t)).norm() > 1e-6f, sees) << ahead << " " << t;
+    }
+  }
+}
+
+TEST(SpeechOps, SpectraAreTheirDefinitionAndComeBack) {
+  const StftShape shape{64, 16};
+  const Eigen::MatrixXf x = Noise(1, 160, 4);
+  const Eigen::MatrixXf spectrum = EigenBackend::Stft(x, shape);
+  ASSERT_EQ(spectrum.rows(), 66);
+  ASSERT_EQ(spectrum.cols(), 10);
+  for (int t = 0; t < 10; ++t) {
+    for (int k = 0; k <= 32; ++k) {
+      std::complex<double> sum = 0.0;
+      for (int i = 0; i < 64; ++i) {
+        const int at = 16 * t + 8 - 32 + i;
+        if (at < 0 || at >= 160) continue;
+        const double hann = 0.5 - 0.5 * std::cos(2.0 * std::numbers::pi * i / 64.0);
+        sum += hann * x(0, at) * std::polar(1.0, -2.0 * std::numbers::pi * i * k / 64.0);
+      }
+      EXPECT_NEAR(spectrum(k, t), sum.real(), 1e-4);
+      EXPECT_NEAR(spectrum(33 + k, t), sum.imag(), 1e-4);
+    }
+  }
+  EXPECT_LT((EigenBackend::InverseStft(spectrum, shape) - x).cwiseAbs().maxCoeff(), 1e-5f);
+  EXPECT_THROW(EigenBackend::Stft(Noise(1, 161, 1), shape), Error);
+}
+
+TEST(SpeechOps, UnfoldingIsLinearInTime) {
+  Eigen::MatrixXf x(1, 5);
+  x << 0, 2, 4, 6, 8;
+  const Eigen::MatrixXf y = EigenBackend::UnfoldPairs(x);
+  // Content frame j lies between frames 2j and 2j + 1 of 10 ms.
+  for (int t = 1; t < 9; ++t) EXPECT_NEAR(y(0, t), t - 0.5, 1e-6);
+}
+
+TEST(Source, HasPowerOneAndItsHarmonics) {
+  for (const double f0 : {80.0, 150.0, 437.0}) {
+    double power = 0.0, slow = 0.0;
+    const auto harmonics = static_cast<int>(7900.0 / f0);
+    for (int i = 0; i < 16000; ++i) {
+      const double phase = 2.0 * std::numbers::pi * f0 * i / 16000.0;
+      const double s = HarmonicSample(phase, f0);
+      power += s * s / 16000.0;
+      if (i == 777) {
+        for (int k = 1; k <= harmonics; ++k) slow += std::cos(k * phase);
+        EXPECT_NEAR(s, slow * std::sqrt(2.0 / harmonics), 1e-6);
+      }
+    }
+    EXPECT_NEAR(power, 1.0, 0.02);
+  }
+}
+
+TEST(Source, FillsUnvoicedStretchesBetweenTheirNeighbours) {
+  const std::vector<double> f0 = {0, 0, 100, 0, 0, 0, 200, 0};
+  const std::vector<double> filled = FillUnvoiced(f0);
+  EXPECT_EQ(filled[0], 100.0);
+  EXPECT_NEAR(filled[4], 100.0 * std::sqrt(2.0), 1e-9);
+  EXPECT_EQ(filled[7], 200.0);
+  EXPECT_EQ(FillUnvoiced(std::vector<double>(3, 0.0))[1], kNeutralF0Hz);
+  EXPECT_TRUE(FillUnvoiced({}).empty());
+}
+
+TEST(Content, PiecesGiveWhatTheWholeGives) {
+  const ContentNet net(RandomContent(SmallContent()));
+  const Eigen::MatrixXf mels = (Noise(12, 333, 5).array() * 4.0f + 10.0f).matrix();
+  const Eigen::MatrixXf whole = net.Encode(mels, 167);
+  for (const std::int64_t chunk : {7, 40, 1000}) {
+    ContentStream stream(net, chunk);
+    Eigen::MatrixXf all(6, 0);
+    const auto take = [&](const Eigen::MatrixXf& part) {
+      all.conservativeResize(Eigen::NoChange, all.cols() + part.cols());
+      all.rightCols(part.cols()) = part;
+    };
+    for (Eigen::Index at = 0; at < 333; at += 31) {
+      take(stream.Push(mels.middleCols(at, std::min<Eigen::Index>(31, 333 - at))));
+    }
+    take(stream.Finish(167));
+    ASSERT_EQ(all.cols(), 167);
+    EXPECT_LT((all - whole).cwiseAbs().maxCoeff(), 2e-5f);
+  }
+}
+
+TEST(Content, SeesAsFarAsItSays) {
+  const ContentOptions options = SmallContent();
+  const ContentNet net(RandomContent(options));
+  const Reach sees = options.Sees();
+  EXPECT_EQ(sees.right, 2 + 2 + 2 + 2);  // the stem, and ahead × dilation of three blocks
+  Eigen::MatrixXf mels = Noise(12, 120, 6);
+  const Eigen::MatrixXf before = net.Encode(mels, 60);
+  mels.col(60).array() += 3.0f;  // content frame 30
+  const Eigen::MatrixXf after = net.Encode(mels, 60);
+  for (Eigen::Index t = 0; t < 60; ++t) {
+    if (t < 30 - sees.right || t > 30 + sees.left) {
+      EXPECT_EQ((after.col(t) - before.col(t)).norm(), 0.0f) << t;
+    }
+  }
+  EXPECT_GT((after.col(30 - sees.right) - before.col(30 - sees.right)).norm(), 0.0f);
+  EXPECT_GT((after.col(30 + sees.left) - before.col(30 + sees.left)).norm(), 0.0f);
+}
+
+TEST(Content, TeacherStatesLandOnContentFrames) {
+  // A ramp in time is the same ramp at the other rate.
+  Eigen::MatrixXf states(1, 50);
+  for (int i = 0; i < 50; ++i) states(0, i) = static_cast<float>(447 + 384 * i);
+  const Eigen::MatrixXf y = InterpolateTeacher(states, 55);
+  for (int j = 1; j < 55; ++j) EXPECT_NEAR(y(0, j), 320 * j + 160, 0.01);
+  EXPECT_EQ(y(0, 0), 447.0f);
+  EXPECT_THROW(InterpolateTeacher(Eigen::MatrixXf(288, 0), 3), Error);
+}
+
+TEST(Synth, PiecesGiveWhatTheWholeGives) {
+  const SynthNet net(RandomSynth(SmallSynth()));
+  constexpr int kFrames = 130;
+  const Eigen::MatrixXf content = Noise(6, kFrames / 2, 7);
+  const std::vector<float> embedding = {1, -2, 0.5, 3, 0, 1, 1, -1};
+  std::vector<double> f0(kFrames);
+  for (int t = 0; t < kFrames; ++t)
+    f0[static_cast<std::size_t>(t)] = 120.0 + 30.0 * std::sin(t / 9.0);
+  const auto run = [&](std::int64_t chunk) {
+    SynthStream stream(net, embedding, 5, chunk);
+    std::vector<float> out;
+    for (int j = 0; j < kFrames / 2; ++j) {
+      const auto t = static_cast<std::size_t>(2 * j);
+      const std::array<double, 2> pitch = {f0[t], f0[t + 1]};
+      const std::array<bool, 2> voiced = {j % 3 == 0, j % 5 == 0};
+      stream.Push(content.col(j), pitch, voiced, out);
+    }
+    stream.Finish(out);
+    return out;
+  };
+  const std::vector<float> whole = run(1000);
+  ASSERT_EQ(whole.size(), static_cast<std::size_t>(kFrames * 160));
+  float largest = 0.0f;
+  for (const float v : whole) largest = std::max(largest, std::abs(v));
+  ASSERT_GT(largest, 1e-3f);
+  for (const std::int64_t chunk : {6, 31, 50}) {
+    const std::vector<float> pieces = run(chunk);
+    ASSERT_EQ(pieces.size(), whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      ASSERT_NEAR(pieces[i], whole[i], 2e-5f * largest + 1e-6f) << chunk << " " << i;
+    }
+  }
+}
+
+TEST(Synth, SizesFitTheirLimits) {
+  const auto count = [](const TensorFile& file) {
+    std::size_t n = 0;
+    for (const auto& [name, tensor] : file.tensors) n += tensor.values.size();
+    return n;
+  };
+  const std::size_t content = count(RandomContent({})), synth = count(RandomSynth({}));
+  EXPECT_LT(content * 2, std::size_t{8} << 20);
+  EXPECT_GT(content, 3'000'000u);
+  EXPECT_LT(synth * 2, std::size_t{16} << 20);
+  EXPECT_GT(synth, 6'500'000u);
+}
+
+TEST(SpeechNets, DamagedFilesAreErrors) {
+  TensorFile content = RandomContent(SmallContent());
+  content.tensors.erase("head.bias");
+  EXPECT_THROW(ContentNet{content}, Error);
+  TensorFile no_bottleneck = RandomContent(SmallContent());
+  no_bottleneck.tensors.erase("bottleneck.weight");
+  EXPECT_THROW(ContentNet{no_bottleneck}, Error);
+  TensorFile synth = RandomSynth(SmallSynth());
+  synth.metadata["sotto.options"] = "{\"content\": -1}";
+  EXPECT_THROW(SynthNet{synth}, Error);
+  synth.metadata["sotto.kind"] = "ecapa";
+  EXPECT_THROW(SynthNet{synth}, Error);
+  EXPECT_THROW(VoiceCondition(std::vector<float>(8, 0.0f)), Error);
+}
+
+}  // namespace
+}  // namespace sotto

@@ -1,0 +1,88 @@
+#include "voice/neural_method.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace sotto {
+
+NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
+                           TargetDraws draws)
+    : o_(options), gender_(gender), pitch_(pitch), draws_(std::move(draws)) {
+  if (o_.folder.empty()) {
+    throw Error(
+        "method neural: no nets are part of this program yet; name their folder (--neural DIR, "
+        "docs/neural_training.md)");
+  }
+  models_ = std::make_shared<NeuralModels>(ReadTensorFile(o_.folder / "content.safetensors"),
+                                           ReadTensorFile(o_.folder / "synth.safetensors"));
+  const std::filesystem::path voices =
+      o_.target_pool.empty() ? o_.folder / "voices.safetensors" : o_.target_pool;
+  pool_ = ReadSpeakerPool(ReadTensorFile(voices));
+  const auto size = static_cast<std::size_t>(models_->Synth().Options().embedding);
+  for (const SpeakerVoice& voice : pool_.voices) {
+    if (voice.embedding.size() != size) {
+      throw Error(fmt::format("'{}': voice '{}' has an embedding of {}, the synthesiser takes {}",
+                              voices.string(), voice.name, voice.embedding.size(), size));
+    }
+  }
+  if (o_.target == NeuralTarget::kGenerated) generator_.emplace(pool_);
+  if (o_.teacher) {
+    const ModelFolders models = ModelFolders::Default(o_.models);
+    teacher_ = std::make_shared<MoonshineContent>(OnnxRuntime::Open(models), models);
+  }
+}
+
+Gender NeuralMethod::SourceGender(const std::string& speaker) const {
+  if (gender_ == TargetGender::kRandom) return Gender::kUnknown;
+  if (!sources_) throw Error(fmt::format("the method has not been fitted to '{}'", speaker));
+  const VoiceModel& source = sources_->Find(speaker);
+  if (source.gender != Gender::kUnknown) return source.gender;
+  // Guessed: the gender whose voices in the pool have the nearer mean pitch.
+  std::array<double, 2> sum{}, count{};
+  for (const SpeakerVoice& voice : pool_.voices) {
+    const std::size_t i = voice.gender == Gender::kFemale ? 0 : 1;
+    sum[i] += voice.log_f0_mean;
+    count[i] += 1.0;
+  }
+  const auto distance = [&](std::size_t i) {
+    return std::abs(sum[i] / std::max(1.0, count[i]) - source.log_f0_mean);
+  };
+  return distance(0) < distance(1) ? Gender::kFemale : Gender::kMale;
+}
+
+SpeakerVoice NeuralMethod::Target(const std::string& speaker, const std::string& utterance) const {
+  const Gender gender = TargetGenderFor(draws_, gender_, SourceGender(speaker), speaker, utterance);
+  if (generator_) return generator_->Draw(draws_, gender, speaker, utterance);
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < pool_.voices.size(); ++i) {
+    if (pool_.voices[i].gender == gender) candidates.push_back(i);
+  }
+  if (candidates.empty()) throw Error("the pool has no voice of the target's gender");
+  const double place =
+      draws_.Uniform("target", 0.0, static_cast<double>(candidates.size()), speaker, utterance);
+  return pool_.voices[candidates[std::min(static_cast<std::size_t>(place), candidates.size() - 1)]];
+}
+
+std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
+    int rate_hz, double peak_limit, const std::string& speaker,
+    const std::string& utterance) const {
+  NeuralVoiceOptions options;
+  options.target = Target(speaker, utterance);
+  options.pitch = pitch_;
+  options.peak_limit = peak_limit;
+  options.teacher = teacher_;
+  if (o_.bend_semitones > 0.0) {
+    options.bend.emplace_back(draws_, o_.bend_semitones, speaker, utterance);
+  }
+  // Whatever the strategy, another noise for each utterance: its name is part of the parameter.
+  options.noise_seed = static_cast<std::uint64_t>(
+      draws_.Uniform("noise of " + utterance, 0.0, 0x1.0p53, speaker, utterance));
+  return MakeNeuralTransformer(rate_hz, models_, options);
+}
+
+}  // namespace sotto

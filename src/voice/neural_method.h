@@ -1,0 +1,49 @@
+// The neural method (`--method neural`): voice/neural_voice.h with a target drawn for each speaker
+// or utterance, never by a look at the source.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "voice/method.h"
+#include "voice/neural_voice.h"
+#include "voice/pseudo_speakers.h"
+
+namespace sotto {
+
+// The folder of the nets: content.safetensors, synth.safetensors and voices.safetensors (the pool,
+// unless another is given), as the training leaves them (docs/neural_training.md).
+class NeuralMethod : public VoiceMethod {
+ public:
+  // Throws Error that names the file which is missing or damaged, or when the pool's embeddings are
+  // of another size than the synthesiser takes.
+  NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
+               TargetDraws draws);
+
+  // The gender of the target may follow the source's, which must then be known.
+  bool NeedsFit() const override { return gender_ != TargetGender::kRandom && !sources_; }
+  void Fit(SourceVoices sources) override { sources_ = std::move(sources); }
+  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
+                                                     const std::string& speaker,
+                                                     const std::string& utterance) const override;
+
+  // The voice that this utterance gets.
+  SpeakerVoice Target(const std::string& speaker, const std::string& utterance) const;
+
+ private:
+  Gender SourceGender(const std::string& speaker) const;
+
+  NeuralOptions o_;
+  TargetGender gender_;
+  PitchMode pitch_;
+  TargetDraws draws_;
+  std::shared_ptr<const NeuralModels> models_;
+  SpeakerPool pool_;
+  std::optional<PseudoSpeakers> generator_;  // unless the pool itself is the target
+  std::shared_ptr<const MoonshineContent> teacher_;
+  std::optional<SourceVoices> sources_;
+};
+
+}  // namespace sotto

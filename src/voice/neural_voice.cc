@@ -1,0 +1,201 @@
+#include "voice/neural_voice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/tsv.h"
+#include "dsp/fbank.h"
+#include "voice/level_control.h"
+#include "voice/resampled.h"
+#include "voice/training_features.h"
+
+namespace sotto {
+namespace {
+
+constexpr int kRateHz = 16000;
+constexpr std::size_t kHop = 160;
+constexpr std::int64_t kContextFrames = 100;  // content frames: 2 s, more than the encoder sees
+
+class NeuralTransformer : public StreamTransformer {
+ public:
+  NeuralTransformer(std::shared_ptr<const NeuralModels> models, const NeuralVoiceOptions& options)
+      : models_(std::move(models)),
+        o_(options),
+        block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
+        synth_(models_->Synth(), options.target.embedding, options.noise_seed),
+        random_(options.noise_seed ^ 0x9e3779b97f4a7c15ULL),
+        peaks_(kHop, options.peak_limit) {
+    if (o_.target.embedding.size() !=
+        static_cast<std::size_t>(models_->Synth().Options().embedding)) {
+      throw Error(fmt::format("target '{}': an embedding of {}, the synthesiser takes {}",
+                              o_.target.name, o_.target.embedding.size(),
+                              models_->Synth().Options().embedding));
+    }
+    if (o_.pitch == PitchMode::kRandom) throw Error("neural: pitch keep or target is allowed");
+  }
+
+  void Push(std::span<const float> in, std::vector<float>& out) override {
+    input_.insert(input_.end(), in.begin(), in.end());
+    window_.insert(window_.end(), in.begin(), in.end());
+    pushed_ += in.size();
+    while (static_cast<std::int64_t>(pushed_) >= (next_ + block_ + kContextFrames) * kContentHop) {
+      Speak(next_ + block_, (next_ + block_ + kContextFrames) * kContentHop);
+    }
+    Level(out);
+  }
+
+  void Finish(std::vector<float>& out) override {
+    if (pushed_ == 0) return;
+    const auto samples = static_cast<std::int64_t>(pushed_);
+    if (const std::int64_t frames = ContentFrames(samples); frames > next_) Speak(frames, samples);
+    synth_.Finish(sound_);
+    // Silence brings out the last part of a hop and the one that the peak holder keeps.
+    const std::size_t padded = (input_.size() / kHop + 2) * kHop;
+    input_.resize(padded);
+    sound_.resize(padded);
+    Level(out);
+    out.resize(out.size() - (emitted_ - pushed_));
+  }
+
+  std::size_t LatencySamples() const override {
+    // The block and its context, the synthesiser's own pieces (8 s and what it sees), the level.
+    return static_cast<std::size_t>((block_ + kContextFrames) * kContentHop + 9 * kRateHz);
+  }
+
+ private:
+  // Content frames next_ … end − 1 from the samples up to `to`.
+  void Speak(std::int64_t end, std::int64_t to) {
+    const std::span<const float> x(window_.data(),
+                                   static_cast<std::size_t>(to - window_from_ * kContentHop));
+    const std::int64_t frames = end - window_from_, skip = next_ - window_from_;
+    const Eigen::MatrixXf content =
+        Content(x, std::max(frames, ContentFrames(static_cast<std::int64_t>(x.size()))));
+    VoicedF0 f0 = CleanF0(SynthesisF0(x));
+    Collect(f0, skip, frames);
+    const PitchMap map =
+        o_.pitch == PitchMode::kTarget ? PitchToTarget(source_, Target()) : PitchMap{};
+    const auto last = f0.f0_hz.size() - 1;
+    for (std::int64_t j = skip; j < frames; ++j) {
+      std::array<double, 2> hz{};
+      std::array<bool, 2> voiced{};
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::size_t t = std::min(2 * static_cast<std::size_t>(j) + i, last);
+        hz[i] = map.Map(f0.f0_hz[t]);
+        if (!o_.bend.empty()) {
+          const double seconds =
+              0.01 * static_cast<double>(2 * (window_from_ + j)) + 0.01 * static_cast<double>(i);
+          hz[i] = std::clamp(hz[i] * o_.bend.front().Factor(seconds), 50.0, 800.0);
+        }
+        voiced[i] = f0.voiced[t];
+      }
+      Eigen::VectorXf z = content.col(j);
+      if (models_->ContentNoise() > 0.0) {
+        for (float& v : z) v += static_cast<float>(models_->ContentNoise() * random_.Gaussian());
+      }
+      synth_.Push(z, hz, voiced, sound_);
+    }
+    next_ = end;
+    const std::int64_t keep = std::max(window_from_, next_ - kContextFrames);
+    const auto gone = std::min<std::int64_t>((keep - window_from_) * kContentHop,
+                                             static_cast<std::int64_t>(window_.size()));
+    window_.erase(window_.begin(), window_.begin() + gone);
+    window_from_ = keep;
+  }
+
+  Eigen::MatrixXf Content(std::span<const float> x, std::int64_t frames) const {
+    if (o_.teacher) return models_->Content().FromTeacher(o_.teacher->States(x), frames);
+    const Features mels = LogMel(x, FbankOptions::Encoder());
+    if (mels.frames == 0) {
+      return models_->Content().Encode(
+          Eigen::MatrixXf::Constant(models_->Content().Options().mels, 1, kSilentLogMel), frames);
+    }
+    return models_->Content().Encode(
+        Eigen::Map<const Eigen::MatrixXf>(mels.values.data(),
+                                          static_cast<Eigen::Index>(mels.dimension),
+                                          static_cast<Eigen::Index>(mels.frames)),
+        frames);
+  }
+
+  // The source's pitch, as far as it is known by now.
+  void Collect(const VoicedF0& f0, std::int64_t skip, std::int64_t frames) {
+    const auto end = std::min<std::size_t>(f0.f0_hz.size(), 2 * static_cast<std::size_t>(frames));
+    for (auto t = 2 * static_cast<std::size_t>(skip); t < end; ++t) {
+      if (f0.voiced[t] && heard_.f0_hz.size() < kMostPitchFrames) {
+        heard_.f0_hz.push_back(f0.f0_hz[t]);
+        heard_.voiced.push_back(true);
+      }
+    }
+    source_ = PitchStatistics(heard_);
+  }
+
+  VoiceModel Target() const {
+    VoiceModel target;
+    target.log_f0_mean = o_.target.log_f0_mean;
+    target.log_f0_deviation = o_.target.log_f0_deviation;
+    return target;
+  }
+
+  // Brings what has been synthesised to the loudness of the input, hop by hop.
+  void Level(std::vector<float>& out) {
+    std::size_t used = 0;
+    std::vector<double> in(kHop), block(kHop);
+    for (; used + kHop <= std::min(sound_.size(), input_.size()); used += kHop) {
+      const auto begin = static_cast<std::ptrdiff_t>(used);
+      std::copy_n(input_.begin() + begin, kHop, in.begin());
+      std::copy_n(sound_.begin() + begin, kHop, block.begin());
+      loudness_.Process(in, block, peaks_.LostGain());
+      for (const double y : peaks_.Process(block)) {
+        out.push_back(static_cast<float>(y));
+        ++emitted_;
+      }
+    }
+    const auto end = static_cast<std::ptrdiff_t>(used);
+    input_.erase(input_.begin(), input_.begin() + end);
+    sound_.erase(sound_.begin(), sound_.begin() + end);
+  }
+
+  static constexpr float kSilentLogMel = -15.9f;             // ln 2⁻²³
+  static constexpr std::size_t kMostPitchFrames = 60 * 100;  // a minute of voice is enough
+
+  const std::shared_ptr<const NeuralModels> models_;
+  const NeuralVoiceOptions o_;
+  const std::int64_t block_;
+  SynthStream synth_;
+  SeededRng random_;
+  LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
+  PeakHolder peaks_;
+  std::vector<float> input_, window_, sound_;
+  std::int64_t window_from_ = 0, next_ = 0;  // content frames
+  VoicedF0 heard_;
+  VoiceModel source_;
+  std::size_t pushed_ = 0, emitted_ = 0;
+};
+
+}  // namespace
+
+NeuralModels::NeuralModels(TensorFile content, TensorFile synth)
+    : content_(std::move(content)), synth_(std::move(synth)) {
+  if (content_.Options().bottleneck != synth_.Options().content) {
+    throw Error(fmt::format("{} has a bottleneck of {}, {} takes {}", content_.File().where,
+                            content_.Options().bottleneck, synth_.File().where,
+                            synth_.Options().content));
+  }
+  const auto found = synth_.File().metadata.find("sotto.content_noise");
+  if (found != synth_.File().metadata.end()) {
+    content_noise_ = ParseNumber(found->second, "sotto.content_noise");
+  }
+}
+
+std::unique_ptr<StreamTransformer> MakeNeuralTransformer(int rate_hz,
+                                                         std::shared_ptr<const NeuralModels> models,
+                                                         const NeuralVoiceOptions& options) {
+  auto transformer = std::make_unique<NeuralTransformer>(std::move(models), options);
+  if (rate_hz == kRateHz) return transformer;
+  return std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz);
+}
+
+}  // namespace sotto

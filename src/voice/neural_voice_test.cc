@@ -1,0 +1,180 @@
+#include "voice/neural_voice.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "base/error.h"
+#include "base/testing.h"
+#include "nn/net_testing.h"
+#include "voice/neural_method.h"
+
+namespace sotto {
+namespace {
+
+std::shared_ptr<const NeuralModels> SmallModels(std::int64_t content = 6) {
+  ContentOptions c;
+  c.bottleneck = 6;
+  c.body = {16, 32, 2, 5, {1, 2}, {2}};
+  SynthOptions s;
+  s.content = content;
+  s.embedding = 8;
+  s.condition = 4;
+  s.body = {16, 32, 2, 5, {1}, {2}};
+  return std::make_shared<NeuralModels>(RandomContent(c), RandomSynth(s));
+}
+
+NeuralVoiceOptions Options() {
+  NeuralVoiceOptions o;
+  o.target.embedding = {1, 2, 3, 4, 5, 6, 7, 8};
+  o.target.log_f0_mean = std::log(200.0);
+  o.target.log_f0_deviation = 0.2;
+  o.noise_seed = 5;
+  return o;
+}
+
+std::vector<float> Buzz(std::size_t n, int rate_hz) {
+  std::vector<float> x(n);
+  double phase = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double t = static_cast<double>(i) / rate_hz;
+    phase += (120.0 + 20.0 * std::sin(3.0 * t)) / rate_hz;
+    const double loud = t > 2.0 && t < 3.0 ? 0.0 : 0.3;
+    x[i] = static_cast<float>(loud * (phase - std::floor(phase) - 0.5));
+  }
+  return x;
+}
+
+std::vector<float> Transform(const std::vector<float>& x, int rate_hz, std::size_t step,
+                             const NeuralVoiceOptions& options) {
+  const auto transformer = MakeNeuralTransformer(rate_hz, SmallModels(), options);
+  std::vector<float> out;
+  for (std::size_t at = 0; at < x.size(); at += step) {
+    transformer->Push(std::span(x).subspan(at, std::min(step, x.size() - at)), out);
+  }
+  transformer->Finish(out);
+  return out;
+}
+
+TEST(NeuralVoice, KeepsTheNumberOfSamplesAtAnyRateAndLength) {
+  for (const int rate : {8000, 16000, 44100}) {
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{159}, std::size_t{5000},
+                                std::size_t{40001}}) {
+      const std::vector<float> y = Transform(Buzz(n, rate), rate, 4096, Options());
+      ASSERT_EQ(y.size(), n) << rate;
+      for (const float v : y) ASSERT_TRUE(std::isfinite(v));
+    }
+  }
+}
+
+TEST(NeuralVoice, DoesNotDependOnHowSamplesArrive) {
+  NeuralVoiceOptions o = Options();
+  o.block_s = 3.0;
+  const std::vector<float> x = Buzz(9 * 16000 + 77, 16000);
+  const std::vector<float> a = Transform(x, 16000, 1000, o), b = Transform(x, 16000, x.size(), o);
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5f) << i;
+}
+
+TEST(NeuralVoice, SilenceStaysSilentAndLoudnessIsKept) {
+  const std::vector<float> x = Buzz(5 * 16000, 16000);
+  const std::vector<float> y = Transform(x, 16000, 4096, Options());
+  const auto power = [](const std::vector<float>& v, double from_s, double to_s) {
+    double sum = 0.0;
+    for (auto i = static_cast<std::size_t>(16000 * from_s);
+         i < static_cast<std::size_t>(16000 * to_s); ++i) {
+      sum += double{v[i]} * v[i];
+    }
+    return sum / (16000 * (to_s - from_s));
+  };
+  EXPECT_LT(power(y, 2.5, 2.9), 1e-6);
+  EXPECT_NEAR(10.0 * std::log10(power(y, 0.5, 1.8) / power(x, 0.5, 1.8)), 0.0, 3.0);
+  const std::vector<float> silent = Transform(std::vector<float>(16000), 16000, 999, Options());
+  for (const float v : silent) ASSERT_NEAR(v, 0.0f, 1e-6f);
+}
+
+// The folder as the training leaves it, with small untrained nets.
+void WriteNets(const std::filesystem::path& folder) {
+  WriteTensorFile(folder / "content.safetensors", SmallModels()->Content().File(),
+                  StoredAs::kFloat16);
+  WriteTensorFile(folder / "synth.safetensors", SmallModels()->Synth().File(), StoredAs::kFloat16);
+  SpeakerPool pool;
+  SeededRng random(2);
+  for (int i = 0; i < 30; ++i) {
+    SpeakerVoice voice;
+    voice.name = std::to_string(i);
+    voice.gender = i % 2 == 0 ? Gender::kFemale : Gender::kMale;
+    for (int k = 0; k < 8; ++k) voice.embedding.push_back(static_cast<float>(random.Gaussian()));
+    voice.log_f0_mean = std::log(i % 2 == 0 ? 210.0 : 110.0);
+    voice.log_f0_deviation = 0.2;
+    pool.voices.push_back(std::move(voice));
+  }
+  WriteTensorFile(folder / "voices.safetensors", WriteSpeakerPool(pool), StoredAs::kFloat16);
+}
+
+TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
+  const testing::TemporaryFolder folder;
+  VoiceOptions options;
+  options.method = "neural";
+  const TargetDraws draws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural");
+  EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
+  options.neural.folder = folder.Path();
+  EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
+  WriteNets(folder.Path());
+  for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
+    options.neural.target = target;
+    options.neural.bend_semitones = 2.0;
+    const auto method = MakeVoiceMethod(options, draws);
+    EXPECT_FALSE(method->NeedsFit());
+    const std::vector<float> x = Buzz(20000, 16000);
+    const auto run = [&](const std::string& utterance) {
+      const auto transformer = method->MakeTransformer(16000, 1.0, "s", utterance);
+      std::vector<float> out;
+      transformer->Push(x, out);
+      transformer->Finish(out);
+      return out;
+    };
+    const std::vector<float> a = run("1");
+    ASSERT_EQ(a.size(), x.size());
+    EXPECT_EQ(a, run("1"));
+    EXPECT_NE(a, run("2"));
+  }
+  options.target_gender = TargetGender::kSame;
+  EXPECT_TRUE(MakeVoiceMethod(options, draws)->NeedsFit());
+  options.pitch = PitchMode::kRandom;
+  EXPECT_THROW(options.Validate(), Error);
+}
+
+TEST(NeuralMethod, DrawsTheGenderThatIsAsked) {
+  const testing::TemporaryFolder folder;
+  WriteNets(folder.Path());
+  NeuralOptions options;
+  options.folder = folder.Path();
+  options.target = NeuralTarget::kPool;
+  NeuralMethod method(options, TargetGender::kOther, PitchMode::kTarget,
+                      TargetDraws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural"));
+  ModelledVoices sources;
+  VoiceModel known, unknown;
+  known.name = "known";
+  known.gender = Gender::kFemale;
+  known.log_f0_mean = std::log(100.0);
+  unknown.name = "unknown";
+  unknown.log_f0_mean = std::log(220.0);  // taken for a woman
+  sources.voices = {known, unknown};
+  method.Fit(SourceVoices(std::move(sources)));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(method.Target("known", std::to_string(i)).gender, Gender::kMale);
+    EXPECT_EQ(method.Target("unknown", std::to_string(i)).gender, Gender::kMale);
+  }
+}
+
+TEST(NeuralVoice, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(SmallModels(7), Error);
+  NeuralVoiceOptions o = Options();
+  o.target.embedding.pop_back();
+  EXPECT_THROW(MakeNeuralTransformer(16000, SmallModels(), o), Error);
+}
+
+}  // namespace
+}  // namespace sotto
