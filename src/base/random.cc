@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include <cmath>
+#include <numbers>
+#include <string>
+
 #include "base/error.h"
 #include "base/files.h"
 
@@ -99,6 +103,12 @@ std::string Key::Name(std::initializer_list<std::string_view> fields, std::size_
   std::string name;
   for (const std::uint8_t byte : Hash(fields)) name += fmt::format("{:02x}", byte);
   return name.substr(0, digits);
+}
+
+double KeyedGaussian::operator()() {
+  const std::string counter = std::to_string(counter_++);
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - key_.Uniform({"radius", counter})));
+  return radius * std::cos(2.0 * std::numbers::pi * key_.Uniform({"angle", counter}));
 }
 
 }  // namespace sotto

@@ -56,6 +56,19 @@ class Key {
   bool experiment_ = false;
 };
 
+// Standard normal numbers for noise that protects: keyed BLAKE2b of a counter, 53 bits of each
+// uniform draw, Box–Muller. Only the holder of the key can draw them again, and some of them tell
+// nothing about the others.
+class KeyedGaussian {
+ public:
+  explicit KeyedGaussian(const Key& key) : key_(key) {}
+  double operator()();
+
+ private:
+  Key key_;
+  std::uint64_t counter_ = 0;
+};
+
 // SplitMix64 (Steele et al. 2014): a small deterministic generator for tests, bootstrap resampling
 // and other experiments. Never for protection.
 class SeededRng {

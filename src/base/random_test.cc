@@ -91,5 +91,23 @@ TEST(SeededRng, GaussianHasUnitVariance) {
   EXPECT_NEAR(squares / 100000, 1.0, 0.025);
 }
 
+TEST(KeyedGaussian, IsStandardNormalAndTheKeysAlone) {
+  const Key key = Key::FromExperimentSeed(3);
+  KeyedGaussian first(key), again(key), other(Key::FromExperimentSeed(4));
+  constexpr int kDraws = 20000;
+  double sum = 0.0, squares = 0.0, product = 0.0;
+  for (int i = 0; i < kDraws; ++i) {
+    const double x = first();
+    EXPECT_EQ(x, again());
+    product += x * other();
+    sum += x;
+    squares += x * x;
+  }
+  // Five standard deviations of each mean.
+  EXPECT_NEAR(sum / kDraws, 0.0, 5.0 / std::sqrt(kDraws));
+  EXPECT_NEAR(squares / kDraws, 1.0, 5.0 * std::sqrt(2.0 / kDraws));
+  EXPECT_NEAR(product / kDraws, 0.0, 5.0 / std::sqrt(kDraws));
+}
+
 }  // namespace
 }  // namespace sotto

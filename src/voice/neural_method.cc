@@ -79,6 +79,7 @@ std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
   if (o_.bend_semitones > 0.0) {
     options.bend.emplace_back(draws_, o_.bend_semitones, speaker, utterance);
   }
+  options.content_key = draws_.Derive("content noise", utterance);
   // Whatever the strategy, another noise for each utterance: its name is part of the parameter.
   options.noise_seed = static_cast<std::uint64_t>(
       draws_.Uniform("noise of " + utterance, 0.0, 0x1.0p53, speaker, utterance));

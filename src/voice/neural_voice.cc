@@ -27,13 +27,16 @@ class NeuralTransformer : public StreamTransformer {
         o_(options),
         block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
         synth_(models_->Synth(), options.target.embedding, options.noise_seed),
-        random_(options.noise_seed ^ 0x9e3779b97f4a7c15ULL),
         peaks_(kHop, options.peak_limit) {
     if (o_.target.embedding.size() !=
         static_cast<std::size_t>(models_->Synth().Options().embedding)) {
       throw Error(fmt::format("target '{}': an embedding of {}, the synthesiser takes {}",
                               o_.target.name, o_.target.embedding.size(),
                               models_->Synth().Options().embedding));
+    }
+    if (o_.content_key) noise_.emplace(*o_.content_key);
+    if (models_->ContentNoise() > 0.0 && !noise_) {
+      throw Error("neural: these nets want noise on the content, and no key was given for it");
     }
     if (o_.pitch == PitchMode::kRandom) throw Error("neural: pitch keep or target is allowed");
   }
@@ -94,7 +97,7 @@ class NeuralTransformer : public StreamTransformer {
       }
       Eigen::VectorXf z = content.col(j);
       if (models_->ContentNoise() > 0.0) {
-        for (float& v : z) v += static_cast<float>(models_->ContentNoise() * random_.Gaussian());
+        for (float& v : z) v += static_cast<float>(models_->ContentNoise() * (*noise_)());
       }
       synth_.Push(z, hz, voiced, sound_);
     }
@@ -165,7 +168,7 @@ class NeuralTransformer : public StreamTransformer {
   const NeuralVoiceOptions o_;
   const std::int64_t block_;
   SynthStream synth_;
-  SeededRng random_;
+  std::optional<KeyedGaussian> noise_;
   LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
   PeakHolder peaks_;
   std::vector<float> input_, window_, sound_;

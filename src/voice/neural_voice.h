@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/random.h"
 #include "nn/content.h"
 #include "nn/synth.h"
 #include "voice/moonshine_content.h"
@@ -40,7 +42,9 @@ struct NeuralVoiceOptions {
   SpeakerVoice target;
   PitchMode pitch = PitchMode::kTarget;  // kTarget or kKeep
   std::vector<ContourBend> bend;         // none or one
-  std::uint64_t noise_seed = 0;  // of the synthesis and of the content's noise: from a keyed draw
+  std::uint64_t noise_seed = 0;          // of the breath in the synthesis: it hides nothing
+  // Of the noise on the content, which protects; needed where the nets were trained with it.
+  std::optional<Key> content_key;
   double peak_limit = 1.0;
   double block_s = 20.0;
   // Where given, its states instead of the student's.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "base/error.h"
 #include "base/testing.h"
@@ -174,6 +175,42 @@ TEST(NeuralVoice, RefusesWhatDoesNotFit) {
   NeuralVoiceOptions o = Options();
   o.target.embedding.pop_back();
   EXPECT_THROW(MakeNeuralTransformer(16000, SmallModels(), o), Error);
+}
+
+TEST(NeuralVoice, NoiseOnTheContentComesFromItsKeyAlone) {
+  ContentOptions c;
+  c.bottleneck = 6;
+  c.body = {16, 32, 2, 5, {1, 2}, {2}};
+  SynthOptions s;
+  s.content = 6;
+  s.embedding = 8;
+  s.condition = 4;
+  s.body = {16, 32, 2, 5, {1}, {2}};
+  TensorFile synth = RandomSynth(s);
+  synth.metadata["sotto.content_noise"] = "0.5";
+  const auto models = std::make_shared<const NeuralModels>(RandomContent(c), std::move(synth));
+  const std::vector<float> x = Buzz(16000, 16000);
+  const auto speak = [&](std::optional<Key> key) {
+    NeuralVoiceOptions options = Options();
+    options.content_key = std::move(key);
+    const auto transformer = MakeNeuralTransformer(16000, models, options);
+    std::vector<float> out;
+    transformer->Push(x, out);
+    transformer->Finish(out);
+    return out;
+  };
+  EXPECT_THROW(speak(std::nullopt), Error);
+  const std::vector<float> one = speak(Key::FromExperimentSeed(1));
+  EXPECT_EQ(one, speak(Key::FromExperimentSeed(1)));
+  EXPECT_NE(one, speak(Key::FromExperimentSeed(2)));
+}
+
+TEST(TargetDraws, DerivedKeysDifferByUtteranceAndPurposeWhateverTheStrategy) {
+  const TargetDraws draws(Key::FromExperimentSeed(1), Strategy::kConst, "neural");
+  const std::string key = draws.Derive("content noise", "a").Hex();
+  EXPECT_EQ(key, draws.Derive("content noise", "a").Hex());
+  EXPECT_NE(key, draws.Derive("content noise", "b").Hex());
+  EXPECT_NE(key, draws.Derive("another", "a").Hex());
 }
 
 }  // namespace

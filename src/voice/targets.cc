@@ -44,4 +44,10 @@ double TargetDraws::Uniform(std::string_view parameter, double lo, double hi,
   return lo + (hi - lo) * key_.Uniform({kVersion, method_, parameter, level, id, context_});
 }
 
+Key TargetDraws::Derive(std::string_view parameter, std::string_view utterance) const {
+  constexpr std::string_view kVersion = "sotto derived key 1";
+  return Key::FromHex(key_.Name({kVersion, method_, parameter, utterance, context_}, 64),
+                      "derived key");
+}
+
 }  // namespace sotto
