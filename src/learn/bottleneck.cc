@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "nn/content.h"
 
 namespace sotto {
 namespace {
@@ -88,6 +89,16 @@ Bottleneck FitBottleneck(const SpeechData& data, std::int64_t size, std::int64_t
   result.bias = (-torch::matmul(weight, mean)).to(torch::kFloat32).contiguous().to(data.Device());
   result.kept = kept.item<double>() / static_cast<double>(n);
   return result;
+}
+
+Bottleneck ReadBottleneck(const TensorFile& content, torch::Device device) {
+  const ContentOptions o = ReadContentOptions(content);
+  const auto load = [&](const char* name, const std::vector<std::int64_t>& shape) {
+    const NamedTensor& stored = content.Get(name, shape);
+    return torch::from_blob(const_cast<float*>(stored.values.data()), shape).clone().to(device);
+  };
+  return {load("bottleneck.weight", {o.bottleneck, o.teacher}),
+          load("bottleneck.bias", {o.bottleneck}), 0.0};
 }
 
 Tensor BottleneckTable(const SpeechData& data, const Bottleneck& bottleneck) {

@@ -23,16 +23,20 @@
 #include <cstdint>
 
 #include "learn/speech_data.h"
+#include "nn/safetensors.h"
 
 namespace sotto {
 
 struct Bottleneck {
   torch::Tensor weight, bias;  // d × teacher, d; float on the data's device
-  double kept = 0.0;           // share of the (standardised) states' variance
+  double kept = 0.0;           // share of the (standardised) states' variance; 0: not known
 };
 
 // From the training speakers of `data`.
 Bottleneck FitBottleneck(const SpeechData& data, std::int64_t size, std::int64_t directions);
+
+// The one that a content encoder's file holds.
+Bottleneck ReadBottleneck(const TensorFile& content, torch::Device device);
 
 // All content frames of the corpus × size, half precision.
 torch::Tensor BottleneckTable(const SpeechData& data, const Bottleneck& bottleneck);

@@ -88,6 +88,17 @@ void HeldOutFigures(const SpeechData& data, Student& student, const TorchMel& me
   point.cosine = torch::cosine_similarity(y, z, 1).mean().item<double>();
 }
 
+Bottleneck ChooseBottleneck(const SpeechData& data, ContentTraining& o) {
+  if (o.bottleneck_of) {
+    o.net.bottleneck = ReadContentOptions(*o.bottleneck_of).bottleneck;
+    return ReadBottleneck(*o.bottleneck_of, data.Device());
+  }
+  Bottleneck fitted = FitBottleneck(data, o.net.bottleneck, o.speaker_directions);
+  fmt::print(stderr, "bottleneck of {}: {:.1f} % of the states' variance\n", o.net.bottleneck,
+             100.0 * fitted.kept);
+  return fitted;
+}
+
 std::string Record(const ContentTraining& o, const SpeechData& data, const Bottleneck& bottleneck,
                    const TrainedContent& result, const FeaturePack& features) {
   std::set<std::int64_t> speakers;
@@ -102,7 +113,6 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                  {"batch", o.batch},
                                  {"frames", o.frames},
                                  {"speaker_directions_removed", o.speaker_directions},
-                                 {"variance_kept", bottleneck.kept},
                                  {"speeds", o.speeds},
                                  {"warp", o.warp},
                                  {"augmented", o.augmented},
@@ -113,6 +123,11 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                    {"bottleneck", result.probe_bottleneck},
                                    {"student", result.probe_student},
                                    {"chance", result.probe_chance}}}};
+  if (o.bottleneck_of) {
+    json["bottleneck_of"] = Fingerprint(*o.bottleneck_of);
+  } else {
+    json["variance_kept"] = bottleneck.kept;
+  }
   auto& curve = json["curve"] = nlohmann::ordered_json::array();
   for (const ContentPoint& p : result.curve) {
     curve.push_back({{"step", p.step},
@@ -195,10 +210,8 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
   const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
   const NoiseBank noises = QuietStretches(pack, device);
   const TorchMel mel(kMels, device);
-  const Bottleneck bottleneck = FitBottleneck(data, options.net.bottleneck, o.speaker_directions);
+  const Bottleneck bottleneck = ChooseBottleneck(data, options);
   const Tensor table = BottleneckTable(data, bottleneck);
-  fmt::print(stderr, "bottleneck of {}: {:.1f} % of the states' variance\n", options.net.bottleneck,
-             100.0 * bottleneck.kept);
 
   Student student(options.net, device, o.run.bf16), smooth(options.net, device, false);
   {

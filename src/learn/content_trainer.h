@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct ContentTraining {
   std::int64_t frames = 150;            // content frames (20 ms) of a crop
   std::int64_t margin = 8;              // of these at either end without a loss
   std::int64_t speaker_directions = 0;  // removed from the teacher's states (bottleneck.h)
+  // Takes the bottleneck of this content encoder, so that a synthesiser serves both.
+  std::optional<TensorFile> bottleneck_of;
   std::vector<double> speeds = {0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.18, 1.25};
   double warp = 0.15;      // of the mel axis
   double augmented = 0.8;  // share of crops with noise, room and channel

@@ -121,6 +121,7 @@ void AddContentVerb(CLI::App& app) {
   struct Flags {
     DataFlags data;
     ContentTraining training;
+    std::string bottleneck_from;
   };
   auto f = std::make_shared<Flags>();
   ContentTraining& t = f->training;
@@ -131,6 +132,8 @@ void AddContentVerb(CLI::App& app) {
   AddRun(*verb, t.run, t.hold_out);
   AddBody(*verb, t.net.body);
   verb->add_option("--bottleneck", t.net.bottleneck, "Size of the states");
+  verb->add_option("--bottleneck-from", f->bottleneck_from,
+                   "A content encoder whose bottleneck to take instead of fitting one");
   verb->add_option("--stem-ahead", t.net.stem_ahead, "Look-ahead of the first layer");
   verb->add_option("--speaker-directions", t.speaker_directions,
                    "Removed from the teacher's states: those that tell speakers apart most");
@@ -145,6 +148,9 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--weight-decay", t.weight_decay);
   verb->callback([f] {
     const Data data = Read(f->data);
+    if (!f->bottleneck_from.empty()) {
+      f->training.bottleneck_of = ReadTensorFile(f->bottleneck_from);
+    }
     const TrainedContent trained =
         TrainContent(data.pack, data.features, f->training, data.emphasis);
     Finish(f->data, trained.file);
@@ -189,6 +195,7 @@ void AddSynthVerb(CLI::App& app) {
   verb->add_option("--critics-from", t.critics_from, "Part of the run after which critics judge");
   verb->add_option("--critic-channels", t.critic_channels);
   verb->add_option("--converted", t.converted, "Crops of a batch that are converted as well");
+  verb->add_option("--mixed", t.mixed, "Of these: share that gets a voice between two speakers");
   verb->add_option("--speaker-weight", t.speaker_weight);
   verb->add_option("--content-weight", t.content_weight);
   verb->add_option("--average", t.average);

@@ -25,13 +25,12 @@ Tensor OnDevice(const std::vector<std::int64_t>& values, torch::Device device) {
   return torch::tensor(values, torch::kInt64).to(device);
 }
 
-// Scaled to length √size, as the synthesiser takes it.
-Tensor Normalised(const Tensor& e) {
+}  // namespace
+
+Tensor UnitEmbeddings(const Tensor& e) {
   return torch::nn::functional::normalize(e, torch::nn::functional::NormalizeFuncOptions().dim(1)) *
          std::sqrt(static_cast<double>(e.size(1)));
 }
-
-}  // namespace
 
 SpeechData::SpeechData(const SpeechPack& pack, const FeaturePack& features, const HoldOut& hold_out,
                        const std::vector<double>& emphasis, std::uint64_t seed,
@@ -205,10 +204,10 @@ void SpeechData::LoadFeatures(const SpeechPack& pack, const FeaturePack& feature
   voiced_ = torch::tensor(voiced).to(device);
   gain_ = torch::tensor(gains).to(device);
   embeddings_ =
-      Normalised(torch::tensor(embeddings).view({-1, features.embedding_size})).to(device);
+      UnitEmbeddings(torch::tensor(embeddings).view({-1, features.embedding_size})).to(device);
   means_ = torch::zeros({speaker_count_, features.embedding_size}, embeddings_.options());
   means_.index_add_(0, speaker_index_, embeddings_);
-  means_ = Normalised(means_);
+  means_ = UnitEmbeddings(means_);
   std::vector<float> pitch;
   for (std::size_t s = 0; s < pitch_sum.size(); ++s) {
     pitch.push_back(static_cast<float>(pitch_count[s] > 0.0 ? pitch_sum[s] / pitch_count[s]

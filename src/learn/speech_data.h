@@ -25,6 +25,9 @@ struct Crops {
   torch::Tensor utterance, start;  // batch, int64
 };
 
+// batch × size (× 1), each scaled to length √size, as the synthesiser takes it.
+torch::Tensor UnitEmbeddings(const torch::Tensor& e);
+
 class SpeechData {
  public:
   // `emphasis`: how much more often utterances of the speakers are drawn than others', one for each

@@ -24,16 +24,6 @@ using torch::Tensor;
 
 constexpr TorchMelOptions kMels = {16000, 80, 20.0, 7600.0};
 
-Bottleneck StoredBottleneck(const TensorFile& content, torch::Device device) {
-  const ContentOptions o = ReadContentOptions(content);
-  const auto load = [&](const char* name, const std::vector<std::int64_t>& shape) {
-    const NamedTensor& stored = content.Get(name, shape);
-    return torch::from_blob(const_cast<float*>(stored.values.data()), shape).clone().to(device);
-  };
-  return {load("bottleneck.weight", {o.bottleneck, o.teacher}),
-          load("bottleneck.bias", {o.bottleneck}), 0.0};
-}
-
 // The frozen judges of conversions.
 class Judges {
  public:
@@ -132,17 +122,29 @@ class BatchMaker {
     return batch;
   }
 
-  // The first `rows` crops in the voices of others in the batch.
+  // The first `rows` crops in the voices of others in the batch; a `mixed` share of them in voices
+  // between two of those, since the voices asked for in use belong to nobody.
   SynthInput<Tensor> Convert(const Batch& batch, const Crops& crops, std::int64_t rows,
-                             Tensor* target) const {
+                             double mixed, Tensor* target) const {
     const std::int64_t all = crops.start.size(0);
-    const Tensor other = torch::remainder(torch::arange(rows, crops.start.options()) + all / 2,
-                                          all);  // far: batches are shuffled
+    const Tensor row = torch::arange(rows, crops.start.options());
+    // Far apart: batches are shuffled.
+    const Tensor one = torch::remainder(row + all / 2, all);
+    const Tensor two = torch::remainder(row + all / 2 + all / 4, all);
+    const Tensor pitch = data_.SpeakerPitch(crops);
+    Tensor angle = torch::rand({rows, 1}, pitch.options()) * (0.5 * std::numbers::pi);
+    angle = torch::where(torch::rand({rows, 1}, pitch.options()) < mixed, angle,
+                         torch::zeros_like(angle));
+    const auto voice = [&](const Tensor& who) {
+      return data_.MeanEmbedding({crops.utterance.index_select(0, who), {}});
+    };
     SynthInput<Tensor> input;
     input.content = batch.input.content.narrow(0, 0, rows);
-    input.embedding = data_.MeanEmbedding({crops.utterance.index_select(0, other), {}});
-    const Tensor pitch = data_.SpeakerPitch(crops);
-    const Tensor shift = (pitch.index_select(0, other) - pitch.narrow(0, 0, rows)).exp();
+    input.embedding = UnitEmbeddings(voice(one) * angle.cos().unsqueeze(2) +
+                                     voice(two) * angle.sin().unsqueeze(2));
+    const Tensor asked = pitch.index_select(0, one) * angle.cos().square() +
+                         pitch.index_select(0, two) * angle.sin().square();
+    const Tensor shift = (asked - pitch.narrow(0, 0, rows)).exp();
     const Crops first{crops.utterance.narrow(0, 0, rows), crops.start.narrow(0, 0, rows)};
     const std::int64_t frames = o_.frames + 2 * o_.margin;
     SetPitch(input, (data_.F0(first, frames) * shift).clamp(50.0, 800.0),
@@ -186,7 +188,7 @@ SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Mak
     if (judges == nullptr || !student) continue;
     Tensor target;
     const std::int64_t rows = 32;
-    const SynthInput<Tensor> input = batches.Convert(batch, crops, rows, &target);
+    const SynthInput<Tensor> input = batches.Convert(batch, crops, rows, 0.0, &target);
     const Tensor converted = maker(input);
     const Tensor voice = judges->Speaker(converted);
     point.target_cosine = MeanCosine(voice, target).item<double>();
@@ -222,6 +224,7 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
                                  {"feature_weight", o.feature_weight},
                                  {"critic_weight", o.critic_weight},
                                  {"converted", o.converted},
+                                 {"mixed", o.mixed},
                                  {"speaker_weight", o.speaker_weight},
                                  {"content_weight", o.content_weight},
                                  {"learning_rate", o.run.learning_rate},
@@ -273,6 +276,7 @@ void SynthTraining::Validate() const {
   need(student >= 0.0 && student <= 1.0, "the student's share lies from 0 to 1");
   need(content_noise >= 0.0, "the content's noise is 0 or more");
   need(converted >= 0 && converted <= batch, "converted crops are a part of the batch");
+  need(mixed >= 0.0 && mixed <= 1.0, "the share of mixed voices lies from 0 to 1");
   need(critic_channels >= 1, "critics need a channel");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
 }
@@ -293,7 +297,7 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     at::globalContext().setBenchmarkCuDNN(true);  // every step has the same sizes
   }
   const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
-  const BatchMaker batches(data, BottleneckTable(data, StoredBottleneck(content, device)),
+  const BatchMaker batches(data, BottleneckTable(data, ReadBottleneck(content, device)),
                            StudentTable(data, content), o);
   std::unique_ptr<Judges> judges;
   if (encoder != nullptr) {
@@ -353,7 +357,7 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
       torch::NoGradGuard no_grad;
       crops = data.Draw(o.batch, crop);
       batch = batches.Make(crops, o.student, false);
-      if (converted > 0) converting = batches.Convert(batch, crops, converted, &target);
+      if (converted > 0) converting = batches.Convert(batch, crops, converted, o.mixed, &target);
     }
     net.Spread(true);
     SynthInput<Tensor> input = batch.input;

@@ -1,7 +1,7 @@
 // Training of the synthesiser (nn/synth_net.h). Crops are resynthesised from their content, F0 and
 // the embedding of *another* utterance of the speaker, and compared by log-mel spectra at four
 // resolutions and by critics (spectral_losses.h). A part of each batch is converted to another
-// speaker of the batch instead, with F0 moved to that speaker's level; no recording says how that
+// speaker of the batch, or to a voice between two, with F0 moved to that speaker's level; no recording says how that
 // sounds, so it is judged by the critics, by the speaker encoder (cosine to the embedding asked
 // for) and by the content encoder (its states against those that were asked for).
 // Content comes from the teacher or the student, at random, so that one synthesiser serves both.
@@ -33,6 +33,7 @@ struct SynthTraining {
   double critics_from = 0.08;  // part of the run after which the critics judge
   std::int64_t critic_channels = 24;
   std::int64_t converted = 16;  // crops of a batch that are converted as well; needs `encoder`
+  double mixed = 0.5;           // of these: to a voice between two speakers
   double speaker_weight = 2.0, content_weight = 2.0;
   double average = 0.999;
   double weight_decay = 0.01;
