@@ -15,6 +15,7 @@
 #include "base/tsv.h"
 #include "speaker/embed_corpus.h"
 #include "speaker/encoder.h"
+#include "voice/neural_nets.h"
 
 namespace sotto {
 namespace {
@@ -154,7 +155,8 @@ class Gatherer {
         encoder_(OpenEncoder(options.encoder.empty() ? kDefaultEncoder : options.encoder)),
         original_(ListUtterances({options.original})),
         released_(ListUtterances({options.released})) {
-    record_.voice.pool = o_.pool;
+    (record_.voice.IsNeural() ? record_.voice.neural.target_pool : record_.voice.pool) = o_.pool;
+    record_.voice.neural.folder = o_.neural;
     if (!o_.attacker_encoder.empty()) {
       attacker_ = OpenEncoder(o_.attacker_encoder.string());
       RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_,
@@ -200,6 +202,18 @@ class Gatherer {
                                          unlabelled.size())));
   }
 
+  // What the attacker's own copy of the method lacks; empty: nothing.
+  std::string MissingParts() const {
+    if (record_.pool_given && o_.pool.empty()) {
+      return "the release used a pool of its own: give it with --pool";
+    }
+    if (record_.voice.IsNeural() && NetsFingerprint(record_.voice.neural) != record_.nets) {
+      return fmt::format("the release used other nets ({}) than these: give them with --neural",
+                         record_.nets);
+    }
+    return {};
+  }
+
   void Gather(const TrialPlan& plan) {
     if (plan.Excluded() > 0) {
       notes_.push_back(fmt::format("{} speakers without a gender were left out", plan.Excluded()));
@@ -210,10 +224,10 @@ class Gatherer {
     const std::vector<std::string> enrol_ids = Ids(plan.Enrolment());
     enrol_ = FindUtterances(original_, enrol_ids, "originals");
     trial_ = FindUtterances(released_, Ids(plan.Trials()), "release");
-    if (record_.pool_given && o_.pool.empty()) {
+    if (const std::string missing = MissingParts(); !missing.empty()) {
       for (const char* attacker : {"lazy-informed", "semi-informed-quick", "semi-informed",
                                    "informed", "gender-protected"}) {
-        material_.absent[attacker] = "the release used a pool of its own: give it with --pool";
+        material_.absent[attacker] = missing;
       }
     } else {
       const Corpus corpus = ScanGood(o_.original);
@@ -356,6 +370,11 @@ class Gatherer {
               .Embed(released_, {"release undone, " + undoing.name, trial_, undoing.change,
                                  "undo " + record_.voice.Text() + undoing.name})
               .vectors);
+    }
+    if (grid.empty()) {
+      material_.absent["waveform-inversion"] =
+          "this method makes new sound: there is no warp to undo";
+      return;
     }
     material_.remarks["waveform-inversion"] =
         fmt::format("best of {} grid point{}", grid.size(), grid.size() == 1 ? "" : "s");

@@ -170,6 +170,7 @@ SoundChange Protector::ChangeAs(const std::string& id) const {
 }
 
 std::vector<Undoing> UndoGrid(const VoiceOptions& voice, bool quick) {
+  if (voice.IsNeural()) return {};
   if (voice.method == "mcadams") return UndoMcAdams(voice, quick ? 4 : 8);
   if (voice.method == "voicemask") return UndoVoiceMask(voice, quick ? 1 : 3);
   return UndoVtln(voice, quick ? 5 : 12);

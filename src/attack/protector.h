@@ -49,7 +49,7 @@ struct Undoing {
 };
 // A grid over the method's parameter. McAdams: angles to the power 1/α (exact up to the limits of
 // the angle). VoiceMask: the inverse of h for several (α, β) of the allowed set. VTLN: the inverse
-// power warp with one factor for all classes. The pitch is left as it was released. `quick` takes
+// power warp with one factor for all classes. Empty for neural, whose sound is synthesised. The pitch is left as it was released. `quick` takes
 // fewer points.
 std::vector<Undoing> UndoGrid(const VoiceOptions& voice, bool quick);
 

@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // What changes the protected sound, the strategy and the draws apart.
-constexpr const char* kParameters[] = {"method", "alpha", "pitch", "target_gender", "pool", "f0"};
+constexpr const char* kParameters[] = {
+    "method", "alpha",       "pitch",   "target_gender",  "pool", "f0",
+    "target", "target_pool", "content", "bend_semitones", "nets"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -30,6 +32,20 @@ json ParseObject(std::string_view text, const std::string& where) {
   json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) throw Error(fmt::format("{}: no JSON object", where));
   return object;
+}
+
+void ReadNeural(const json& record, const std::string& where, ReleaseRecord& release) {
+  NeuralOptions& neural = release.voice.neural;
+  release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
+  neural.target = ParseNeuralTarget(Text(record, "target", where));
+  neural.teacher = Text(record, "content", where) == "moonshine";
+  const auto bend = record.find("bend_semitones");
+  if (bend == record.end() || !bend->is_number()) {
+    throw Error(fmt::format("{}: no number 'bend_semitones'", where));
+  }
+  neural.bend_semitones = bend->get<double>();
+  release.pool_given = Text(record, "target_pool", where) != "default";
+  release.nets = Text(record, "nets", where);
 }
 
 std::map<std::string, std::string> Parameters(const json& record) {
@@ -68,7 +84,9 @@ ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where
       release.voice.alpha = Range::Parse(Text(record, "alpha", where), "alpha");
     }
     release.voice.pitch = ParsePitchMode(Text(record, "pitch", where));
-    if (record.contains("target_gender")) {
+    if (release.voice.IsNeural()) {
+      ReadNeural(record, where, release);
+    } else if (record.contains("target_gender")) {
       release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
       release.pool_given = Text(record, "pool", where) != "default";
     }

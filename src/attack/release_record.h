@@ -18,6 +18,7 @@ struct ReleaseRecord {
   VoiceOptions voice;  // pool and profile are empty: the record does not hold them
   Strategy strategy = Strategy::kPerm;
   bool pool_given = false;     // another pool than the program's
+  std::string nets;            // fingerprint of the neural method's nets
   bool context_given = false;  // draws were separated by a text
   bool new_ids = false;
   bool seeded = false;

@@ -93,9 +93,11 @@ void AddEvaluate(CLI::App& app) {
   verb->add_option("--original", o.original, "The originals: any corpus")
       ->type_name("DIR")
       ->required();
-  verb->add_option("--method", o.methods,
-                   "mcadams, voicemask or vtln, with options of sotto anonymise after a colon "
-                   "(alpha, pitch, target-gender, pool, f0); may be repeated")
+  verb->add_option(
+          "--method", o.methods,
+          "mcadams, voicemask, vtln or neural, with options of sotto anonymise after a colon "
+          "(alpha, pitch, target-gender, pool, f0; neural: target, target-pool, "
+          "content, bend); may be repeated")
       ->type_name("NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();
@@ -117,7 +119,8 @@ void AddEvaluate(CLI::App& app) {
       ->allow_extra_args(false);
   verb->add_option("--background", o.background, "The attacker's own public speech, other speakers")
       ->type_name("DIR");
-  verb->add_flag("--quick", o.quick, "The quick ladder of sotto attack");
+  verb->add_flag("--quick", o.quick,
+                 "The quick ladder of sotto attack; DNSMOS rates 60 utterances");
   verb->add_option("--unlabelled", flags->unlabelled, "Speakers without a gender")
       ->check(CLI::IsMember({"error", "exclude"}));
   verb->add_option("--recogniser,--recognizer", flags->recognisers,

@@ -19,7 +19,7 @@ struct Flags {
   std::string original, released, models, cache;
   std::string encoder = kDefaultEncoder;
   std::vector<std::string> recognisers;
-  std::size_t limit = 0;
+  std::size_t limit = 0, rated = 0;
   OutputFlags output;
 };
 
@@ -35,6 +35,7 @@ void Run(const Flags& flags) {
   options.models = flags.models;
   options.encoder = flags.encoder;
   options.limit = flags.limit;
+  options.rated = flags.rated;
   options.cache = flags.cache;
   options.intervals = flags.output.intervals;
   options.jobs = flags.output.intervals.jobs;
@@ -80,6 +81,9 @@ void AddUtility(CLI::App& app) {
       ->type_name("FILE");
   verb->add_option("--limit", flags->limit,
                    "Measure this many utterances, spread over the speakers; 0: all");
+  verb->add_option("--dnsmos", flags->rated,
+                   "Utterances that DNSMOS rates (about a second each), spread alike; 0: all")
+      ->type_name("N");
   verb->add_option("--models", flags->models,
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
                    "$SOTTO_SHARED/data/weights")

@@ -71,7 +71,9 @@ void MethodFlags::Add(CLI::App& verb) {
   verb.add_option("--f0", f0,
                   "How the vocoder finds the pitch: robust holds in noise, and is slower")
       ->check(CLI::IsMember({"fast", "robust"}));
-  verb.add_option("--neural", neural, "neural: the folder of its nets (docs/neural_training.md)")
+  verb.add_option(
+          "--neural", neural,
+          "neural: a folder of nets (docs/neural_training.md) in place of those in the program")
       ->type_name("DIR");
   verb.add_option("--target", target,
                   "neural: a voice nobody has, drawn from a distribution, or one of a pool")

@@ -312,7 +312,9 @@ class Runner {
       options.attacker_encoder = cell.attacker_encoder;
       options.seed = o_.seed;
       if (!o_.seed) options.key_file = KeyFile(cell);
-      options.pool = ParseMethodText(cell.method).pool;
+      const VoiceOptions voice = ParseMethodText(cell.method);
+      options.pool = voice.IsNeural() ? voice.neural.target_pool : voice.pool;
+      options.neural = voice.neural.folder;
       options.plan.unlabelled = o_.unlabelled;
       options.ladder.quick = o_.quick;
       options.ladder.verify.resamples = o_.resamples;
@@ -337,6 +339,7 @@ class Runner {
     options.recognisers = o_.Recognisers();
     options.encoder = o_.encoder.empty() ? kDefaultEncoder : o_.encoder;
     options.cache = steps_.Path() / "originals";
+    if (o_.quick) options.rated = kQuickRatedUtterances;
     options.jobs = o_.jobs;
     options.intervals.resamples = o_.resamples;
     options.intervals.level = o_.level;
@@ -344,6 +347,7 @@ class Runner {
     std::string inputs = fmt::format("utility 1\n{}\n{}\n{} {}\n{}", encoder_->Fingerprint(),
                                      DescribeModelFiles(ModelFolders::Default(o_.models)),
                                      o_.resamples, o_.level, CopyInputs(cell));
+    inputs += fmt::format("\nrated {}", options.rated);
     for (const RecogniserChoice& choice : options.recognisers) {
       inputs += fmt::format("\n{}:{}", choice.name, choice.limit);
     }

@@ -53,6 +53,7 @@ struct EvaluateOptions {
 };
 
 inline constexpr std::size_t kPocketSphinxUtterances = 60;
+inline constexpr std::size_t kQuickRatedUtterances = 60;  // by DNSMOS, where quick
 
 struct EvaluatedCell {
   std::string method;  // as it was asked for

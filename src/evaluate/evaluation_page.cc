@@ -251,9 +251,12 @@ std::vector<std::string> PageNotes(const Evaluation& evaluation, const Json& jso
                     "experiment, protect nobody and must not be released",
                     *evaluation.seed));
   }
-  notes.emplace_back(
+  notes.push_back(fmt::format(
       "RTF: processor seconds on one core for a second of speech. F0 correlation: best within "
-      "± 50 ms. DNSMOS: overall quality (OVR). D_sys and ZEBRA are those of the worst attacker");
+      "± 50 ms. DNSMOS: overall quality (OVR){}. D_sys and ZEBRA are those of the worst attacker",
+      evaluation.quick && evaluation.utterances > kQuickRatedUtterances
+          ? fmt::format(", of {} utterances spread over all speakers", kQuickRatedUtterances)
+          : ""));
   notes.push_back(fmt::format("{} speakers, {} utterances; intervals: {:g} %, {}",
                               evaluation.speakers, evaluation.utterances, 100.0 * evaluation.level,
                               json.at("cells")[0].at("bootstrap").get<std::string>()));

@@ -82,9 +82,17 @@ Part ProsodyPart(const Judges& judges) {
           }};
 }
 
+// "0110…": which utterances a judge was asked about.
+std::string Digits(const std::vector<char>& chosen) {
+  std::string digits;
+  for (const char one : chosen) digits += one != 0 ? '1' : '0';
+  return digits;
+}
+
 Part DnsMosPart(const Judges& judges) {
-  return {"dnsmos 1, " + judges.models,
-          [&judges](SideMeasures& side, std::size_t, std::span<const float> x) {
+  return {fmt::format("dnsmos 1, {}, {}", judges.models, Digits(judges.rated)),
+          [&judges](SideMeasures& side, std::size_t i, std::span<const float> x) {
+            if (!judges.rated.empty() && judges.rated[i] == 0) return;
             if (!x.empty()) side.dnsmos = judges.dnsmos->Judge(x);
           },
           [](const SideMeasures& side) -> json {
@@ -108,10 +116,8 @@ Part VoicePart(const Judges& judges) {
 
 Part ListenerPart(const Judges& judges, std::size_t k) {
   const Judges::Listener& listener = judges.listeners[k];
-  std::string heard;
-  for (const char hears : listener.hears) heard += hears != 0 ? '1' : '0';
   return {fmt::format("heard 1, {}, {}, {}, {}", listener.recogniser->Name(),
-                      listener.recogniser->Model(), judges.models, heard),
+                      listener.recogniser->Model(), judges.models, Digits(listener.hears)),
           [&listener, k](SideMeasures& side, std::size_t i, std::span<const float> x) {
             if (listener.hears[i] == 0) return;
             const double start = ThreadSeconds();

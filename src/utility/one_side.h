@@ -22,6 +22,7 @@ namespace sotto {
 struct Judges {
   std::unique_ptr<SpeechDetector> detector;
   std::unique_ptr<DnsMosJudge> dnsmos;
+  std::vector<char> rated;  // by DNSMOS: by utterance; empty: all
   std::unique_ptr<SpeakerEncoder> encoder;
   std::string no_detector, no_dnsmos, no_encoder;
 

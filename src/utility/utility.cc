@@ -71,6 +71,12 @@ std::optional<std::string> ContentModel(const fs::path& released) {
 Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
   const ModelFolders models = ModelFolders::Default(options.models);
   Judges judges = OpenJudges(models, options.encoder);
+  if (options.rated != 0) {
+    judges.rated.assign(result.utterances.size(), 0);
+    for (const std::size_t i : SpreadOverSpeakers(result.utterances, options.rated)) {
+      judges.rated[i] = 1;
+    }
+  }
   std::vector<RecogniserChoice> choices = options.recognisers;
   if (choices.empty()) {
     for (const std::string& name : RecogniserNames()) choices.push_back({name, 0});

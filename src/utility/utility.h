@@ -33,6 +33,7 @@ struct UtilityOptions {
   std::vector<RecogniserChoice> recognisers;  // empty: all there are
   std::string encoder = "default";            // speaker/encoder.h, for g_vd_db
   std::size_t limit = 0;                      // utterances, spread over the speakers; 0: all
+  std::size_t rated = 0;                      // of them by DNSMOS, the dearest judge; 0: all
   // Keeps what was measured on the originals (one_side.h) for further copies; empty: nothing.
   std::filesystem::path cache;
   int jobs = 1;  // utterances at a time; no figure depends on it

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "voice/neural_nets.h"
 #include "voice/protect_recording.h"
 #include "voice/run_state.h"
 #include "voice/vtln_files.h"
@@ -115,6 +116,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["target"] = Name(options.neural.target);
     record["target_gender"] = Name(options.target_gender);
     record["target_pool"] = options.neural.target_pool.empty() ? "default" : "given";
+    record["nets"] = NetsFingerprint(options.neural);
     record["content"] = options.neural.teacher ? "moonshine" : "student";
     record["bend_semitones"] = options.neural.bend_semitones;
     record["band_hz"] = 8000;  // nothing is left above

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/tsv.h"
 #include "voice/neural_method.h"
+#include "voice/neural_nets.h"
 #include "voice/warp_editors.h"
 
 namespace sotto {
@@ -44,6 +45,16 @@ const char* Name(NeuralTarget target) {
 
 const char* Name(F0Method method) { return method == F0Method::kFast ? "fast" : "robust"; }
 
+namespace {
+
+// The file of the voices; empty: those in the program.
+std::filesystem::path NeuralPool(const NeuralOptions& o) {
+  return o.target_pool.empty() && !o.folder.empty() ? o.folder / "voices.safetensors"
+                                                    : o.target_pool;
+}
+
+}  // namespace
+
 std::string VoiceOptions::Text() const {
   const auto digest = [](const std::filesystem::path& path) {
     return path.empty() ? std::string() : Key::FromExperimentSeed(0).Name({ReadTextFile(path)}, 32);
@@ -52,14 +63,8 @@ std::string VoiceOptions::Text() const {
       fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()), Name(target_gender),
                   Name(f0_method), digest(pool), digest(profile));
   if (!IsNeural()) return common;
-  std::string nets;
-  for (const char* name : {"content.safetensors", "synth.safetensors", "voices.safetensors"}) {
-    const std::filesystem::path file = neural.folder / name;
-    nets += ' ';
-    nets += digest(std::filesystem::exists(file) ? file : std::filesystem::path());
-  }
-  return fmt::format("{} {} {} {} {}{}", common, Name(neural.target), neural.teacher,
-                     neural.bend_semitones, digest(neural.target_pool), nets);
+  return fmt::format("{} {} {} {} {} {}", common, Name(neural.target), neural.teacher,
+                     neural.bend_semitones, digest(NeuralPool(neural)), NetsFingerprint(neural));
 }
 
 void VoiceOptions::Validate() const {

@@ -52,8 +52,8 @@ const char* Name(NeuralTarget target);
 
 // What the neural method is told beside the rest (voice/neural_method.h).
 struct NeuralOptions {
-  std::filesystem::path folder;       // of the nets
-  std::filesystem::path target_pool;  // empty: voices.safetensors of the folder
+  std::filesystem::path folder;       // of the nets; empty: those in the program
+  std::filesystem::path target_pool;  // empty: the voices beside the nets
   NeuralTarget target = NeuralTarget::kGenerated;
   bool teacher = false;          // content by Moonshine instead of the student
   std::filesystem::path models;  // where Moonshine lies; empty: the usual folders

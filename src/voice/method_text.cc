@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/tsv.h"
 #include "voice/mcadams.h"
 
 namespace sotto {
@@ -25,14 +26,30 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     options.target_gender = ParseTargetGender(value);
   } else if (name == "pool") {
     options.pool = value;
+  } else if (options.IsNeural() && name == "neural") {
+    options.neural.folder = value;
+  } else if (options.IsNeural() && name == "target") {
+    options.neural.target = ParseNeuralTarget(value);
+  } else if (options.IsNeural() && name == "target-pool") {
+    options.neural.target_pool = value;
+  } else if (options.IsNeural() && name == "content") {
+    if (value != "student" && value != "moonshine") {
+      throw Error(fmt::format("content '{}': student or moonshine is allowed", value));
+    }
+    options.neural.teacher = value == "moonshine";
+  } else if (options.IsNeural() && name == "bend") {
+    options.neural.bend_semitones = ParseNumber(value, "bend");
   } else if (name == "f0") {
     if (value != "fast" && value != "robust") {
       throw Error(fmt::format("f0 '{}': fast or robust is allowed", value));
     }
     options.f0_method = value == "robust" ? F0Method::kRobust : F0Method::kFast;
   } else {
-    throw Error(fmt::format(
-        "option '{}': alpha, pitch, target-gender, pool and f0 are allowed (NAME=VALUE)", name));
+    throw Error(
+        fmt::format("option '{}': alpha, pitch, target-gender, pool and f0 are allowed "
+                    "(NAME=VALUE); for neural "
+                    "pitch, target-gender, target, target-pool, content, bend and neural",
+                    name));
   }
 }
 

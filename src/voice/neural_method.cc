@@ -7,29 +7,16 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "voice/neural_nets.h"
 
 namespace sotto {
 
 NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
                            TargetDraws draws)
     : o_(options), gender_(gender), pitch_(pitch), draws_(std::move(draws)) {
-  if (o_.folder.empty()) {
-    throw Error(
-        "method neural: no nets are part of this program yet; name their folder (--neural DIR, "
-        "docs/neural_training.md)");
-  }
-  models_ = std::make_shared<NeuralModels>(ReadTensorFile(o_.folder / "content.safetensors"),
-                                           ReadTensorFile(o_.folder / "synth.safetensors"));
-  const std::filesystem::path voices =
-      o_.target_pool.empty() ? o_.folder / "voices.safetensors" : o_.target_pool;
-  pool_ = ReadSpeakerPool(ReadTensorFile(voices));
-  const auto size = static_cast<std::size_t>(models_->Synth().Options().embedding);
-  for (const SpeakerVoice& voice : pool_.voices) {
-    if (voice.embedding.size() != size) {
-      throw Error(fmt::format("'{}': voice '{}' has an embedding of {}, the synthesiser takes {}",
-                              voices.string(), voice.name, voice.embedding.size(), size));
-    }
-  }
+  NeuralNets nets = OpenNeuralNets(o_);
+  models_ = std::move(nets.models);
+  pool_ = std::move(nets.pool);
   if (o_.target == NeuralTarget::kGenerated) generator_.emplace(pool_);
   if (o_.teacher) {
     const ModelFolders models = ModelFolders::Default(o_.models);

@@ -13,12 +13,10 @@
 
 namespace sotto {
 
-// The folder of the nets: content.safetensors, synth.safetensors and voices.safetensors (the pool,
-// unless another is given), as the training leaves them (docs/neural_training.md).
 class NeuralMethod : public VoiceMethod {
  public:
-  // Throws Error that names the file which is missing or damaged, or when the pool's embeddings are
-  // of another size than the synthesiser takes.
+  // Throws Error as OpenNeuralNets (neural_nets.h) does, and where Moonshine is asked for and
+  // missing.
   NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
                TargetDraws draws);
 

@@ -196,9 +196,11 @@ NeuralModels::NeuralModels(TensorFile content, TensorFile synth)
 std::unique_ptr<StreamTransformer> MakeNeuralTransformer(int rate_hz,
                                                          std::shared_ptr<const NeuralModels> models,
                                                          const NeuralVoiceOptions& options) {
+  if (rate_hz == kRateHz) {
+    return std::make_unique<NeuralTransformer>(std::move(models), options);
+  }
   auto transformer = std::make_unique<NeuralTransformer>(std::move(models), options);
-  if (rate_hz == kRateHz) return transformer;
-  return std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz);
+  return std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz, options.peak_limit);
 }
 
 }  // namespace sotto

@@ -5,9 +5,11 @@
 
 namespace sotto {
 
-Resampled::Resampled(std::unique_ptr<StreamTransformer> inner, int outer_rate_hz, int inner_rate_hz)
+Resampled::Resampled(std::unique_ptr<StreamTransformer> inner, int outer_rate_hz, int inner_rate_hz,
+                     double peak_limit)
     : inner_(std::move(inner)),
       ratio_(static_cast<double>(outer_rate_hz) / inner_rate_hz),
+      peak_limit_(static_cast<float>(peak_limit)),
       down_(outer_rate_hz, inner_rate_hz),
       up_(inner_rate_hz, outer_rate_hz) {}
 
@@ -35,7 +37,9 @@ void Resampled::Finish(std::vector<float>& out) {
 
 void Resampled::Deliver(std::vector<float>& out) {
   const std::size_t count = std::min(high_.size(), pushed_ - emitted_);
-  out.insert(out.end(), high_.begin(), high_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    out.push_back(std::clamp(high_[i], -peak_limit_, peak_limit_));
+  }
   high_.erase(high_.begin(), high_.begin() + static_cast<std::ptrdiff_t>(count));
   emitted_ += count;
 }

@@ -1,0 +1,177 @@
+// The nets in the program, on real speech and on what is none.
+#include "voice/neural_nets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+
+#include "audio/sound_file.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "base/testing.h"
+#include "dsp/fbank.h"
+#include "onnx/testing.h"
+#include "speaker/encoder.h"
+#include "voice/neural_method.h"
+
+namespace sotto {
+
+extern const std::string_view kNeuralContentBytes, kNeuralSynthBytes;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSpeech = "data/speech/libri_eval/wav";
+
+NeuralMethod Method(const NeuralOptions& options = {}) {
+  return {options, TargetGender::kRandom, PitchMode::kTarget,
+          TargetDraws(Key::FromExperimentSeed(5), Strategy::kRandom, "neural")};
+}
+
+std::vector<float> Convert(const NeuralMethod& method, std::span<const float> x, int rate_hz,
+                           const std::string& utterance = "u") {
+  const auto transformer = method.MakeTransformer(rate_hz, 1.0, "s", utterance);
+  std::vector<float> y;
+  transformer->Push(x, y);
+  transformer->Finish(y);
+  return y;
+}
+
+// Every n-th recording of the evaluation corpus.
+std::vector<fs::path> Recordings(std::size_t step) {
+  std::vector<fs::path> files, some;
+  for (const auto& entry : fs::directory_iterator(testing::SharedFolder() / kSpeech)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (std::size_t i = 0; i < files.size(); i += step) some.push_back(files[i]);
+  return some;
+}
+
+double Power(std::span<const float> x) {
+  double sum = 0.0;
+  for (const float v : x) sum += double{v} * v;
+  return sum / static_cast<double>(std::max<std::size_t>(1, x.size()));
+}
+
+double Cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double ab = 0.0, aa = 0.0, bb = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += double{a[i]} * b[i];
+    aa += double{a[i]} * a[i];
+    bb += double{b[i]} * b[i];
+  }
+  return ab / std::sqrt(aa * bb);
+}
+
+TEST(NeuralNets, AreInTheProgramWithinTheirSizes) {
+  EXPECT_LE(kNeuralContentBytes.size(), std::size_t{8} << 20);
+  EXPECT_LE(kNeuralSynthBytes.size(), std::size_t{16} << 20);
+  const NeuralNets nets = OpenNeuralNets({});
+  EXPECT_GE(nets.pool.voices.size(), 200u);
+  EXPECT_EQ(nets.models, OpenNeuralNets({}).models);  // read once
+  EXPECT_EQ(NetsFingerprint({}).size(), 16u);
+}
+
+TEST(NeuralNets, ADamagedOrMissingFileIsNamed) {
+  const testing::TemporaryFolder folder;
+  NeuralOptions options;
+  options.folder = folder.Path();
+  const auto message = [&] {
+    try {
+      OpenNeuralNets(options);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message().find("content.safetensors"), std::string::npos) << message();
+  WriteFileAtomically(folder.Path() / "content.safetensors",
+                      std::string(kNeuralContentBytes.substr(0, 100000)));
+  EXPECT_NE(message().find("content.safetensors"), std::string::npos) << message();
+  WriteFileAtomically(folder.Path() / "content.safetensors", std::string(kNeuralContentBytes));
+  EXPECT_NE(message().find("synth.safetensors"), std::string::npos) << message();
+}
+
+TEST(NeuralNets, SilenceStaysSilentAndNoiseDoesNotBecomeLoudSpeech) {
+  const NeuralMethod method = Method();
+  const std::vector<float> silence(24000, 0.0F);
+  for (const float v : Convert(method, silence, 16000)) ASSERT_EQ(v, 0.0F);
+  SeededRng random(1);
+  std::vector<float> noise(32000), music(32000), clipped(32000);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const double t = static_cast<double>(i) / 16000.0;
+    noise[i] = static_cast<float>(0.05 * random.Gaussian());
+    double chord = 0.0;
+    for (const double hz : {261.6, 329.6, 392.0}) {
+      chord += std::sin(2.0 * std::numbers::pi * hz * t);
+    }
+    music[i] = static_cast<float>(0.1 * chord);
+    clipped[i] = std::clamp(static_cast<float>(20.0 * chord), -1.0F, 1.0F);
+  }
+  for (const auto& x : {noise, music, clipped}) {
+    for (const int rate : {8000, 16000, 44100}) {
+      const std::vector<float> y = Convert(method, x, rate);
+      ASSERT_EQ(y.size(), x.size());
+      for (const float v : y) ASSERT_LE(std::abs(v), 1.0F) << rate;
+      EXPECT_LT(Power(y), 1.6 * Power(x));  // 2 dB
+    }
+  }
+}
+
+TEST(NeuralNets, TheVoiceIsNearerToTheTargetsThanToTheSources) {
+  SOTTO_NEEDS_SHARED(kSpeech);
+  const NeuralMethod method = Method();
+  const auto encoder = OpenEncoder(kDefaultEncoder);
+  int all = 0, nearer = 0;
+  double margin = 0.0;
+  for (const fs::path& file : Recordings(24)) {
+    const std::vector<float> x = ReadSound(file).channels[0];
+    const std::vector<float> y = Convert(method, x, 16000, file.stem().string());
+    ASSERT_EQ(y.size(), x.size());
+    const std::vector<float> heard = encoder->Embed(y, 16000);
+    const double target = Cosine(heard, method.Target("s", file.stem().string()).embedding);
+    const double source = Cosine(heard, encoder->Embed(x, 16000));
+    ++all;
+    nearer += target > source ? 1 : 0;
+    margin += target - source;
+    EXPECT_NEAR(10.0 * std::log10(Power(y) / Power(x)), 0.0, 3.0) << file;
+  }
+  ASSERT_EQ(all, 10);
+  EXPECT_GE(nearer, 8);  // docs/results.md has the share over all
+  EXPECT_GT(margin / all, 0.2);
+}
+
+// One synthesiser serves both: what Moonshine hears and what our own net hears lie close enough
+// together to sound alike.
+TEST(NeuralNets, StudentAndTeacherCanBeSwapped) {
+  SOTTO_NEEDS_SHARED(kSpeech);
+  SOTTO_NEEDS_MODEL("moonshine/encoder_model.onnx");
+  const ModelFolders models = testing::TestModels();
+  const MoonshineContent teacher(OnnxRuntime::Open(models), models);
+  const NeuralNets nets = OpenNeuralNets({});
+  const ContentNet& content = nets.models->Content();
+  for (const fs::path& file : Recordings(80)) {
+    const std::vector<float> x = ReadSound(file).channels[0];
+    const std::int64_t frames = ContentFrames(static_cast<std::int64_t>(x.size()));
+    const Eigen::MatrixXf taught = content.FromTeacher(teacher.States(x), frames);
+    const Features mels = LogMel(x, FbankOptions::Encoder());
+    const Eigen::MatrixXf own =
+        content.Encode(Eigen::Map<const Eigen::MatrixXf>(mels.values.data(),
+                                                         static_cast<Eigen::Index>(mels.dimension),
+                                                         static_cast<Eigen::Index>(mels.frames)),
+                       frames);
+    ASSERT_EQ(taught.rows(), own.rows());
+    ASSERT_EQ(taught.cols(), own.cols());
+    const Eigen::MatrixXf centred = taught.colwise() - taught.rowwise().mean();
+    EXPECT_LT((own - taught).squaredNorm(), 0.45 * centred.squaredNorm()) << file;
+  }
+}
+
+}  // namespace
+}  // namespace sotto
