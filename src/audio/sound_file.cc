@@ -265,7 +265,8 @@ struct SoundWriter::Impl {
   }
 };
 
-SoundWriter::SoundWriter(const fs::path& path, const SoundFormat& format)
+SoundWriter::SoundWriter(const fs::path& path, const SoundFormat& format,
+                         const std::string& comment)
     : impl_(std::make_unique<Impl>()) {
   Impl& impl = *impl_;
   impl.path = path.string();
@@ -283,6 +284,9 @@ SoundWriter::SoundWriter(const fs::path& path, const SoundFormat& format)
   if (impl.file == nullptr || impl.sink.failure != 0) impl.Fail();
   // The PEAK chunk would carry the time of writing.
   sf_command(impl.file, SFC_SET_ADD_PEAK_CHUNK, nullptr, SF_FALSE);
+  if (!comment.empty() && sf_set_string(impl.file, SF_STR_COMMENT, comment.c_str()) != 0) {
+    throw Error(fmt::format("'{}': this format holds no comment", impl.path));
+  }
 }
 
 SoundWriter::~SoundWriter() = default;

@@ -82,7 +82,10 @@ class SoundReader {
 // disk) is an Error from Write() or Close().
 class SoundWriter {
  public:
-  SoundWriter(const std::filesystem::path& path, const SoundFormat& format);
+  // `comment`: a text that the file carries (WAV: LIST/INFO/ICMT; FLAC: a Vorbis comment); empty:
+  // nothing beside the samples.
+  SoundWriter(const std::filesystem::path& path, const SoundFormat& format,
+              const std::string& comment = {});
   ~SoundWriter();
   SoundWriter(const SoundWriter&) = delete;
   SoundWriter& operator=(const SoundWriter&) = delete;

@@ -20,7 +20,7 @@ struct Flags {
   std::string strategy = "perm";
   std::string key_out, map_out, format;
   int jobs = DefaultJobs();
-  bool allow_pipes = false, skip_failed = false, new_ids = false, json = false;
+  bool allow_pipes = false, skip_failed = false, new_ids = false, mark = false, json = false;
 };
 
 AnonymiseOptions ToOptions(const Flags& flags) {
@@ -41,6 +41,7 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   options.skip_failed = flags.skip_failed;
   options.new_ids = flags.new_ids;
   options.map_out = flags.map_out;
+  options.mark = flags.mark;
   return options;
 }
 
@@ -113,6 +114,8 @@ void AddAnonymise(CLI::App& app) {
   verb->add_option("--map-out", flags->map_out, "Write which id became which (mode 0600)")
       ->type_name("FILE")
       ->needs(new_ids);
+  verb->add_flag("--mark", flags->mark,
+                 "Every file says in a comment that its voice is not the speaker's");
   verb->add_option("--format", flags->format,
                    "wav or flac (default: as the input; FLAC for lossy input)")
       ->check(CLI::IsMember({"wav", "flac"}));

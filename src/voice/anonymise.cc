@@ -121,6 +121,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["bend_semitones"] = options.neural.bend_semitones;
     record["band_hz"] = 8000;  // nothing is left above
   }
+  if (options.mark) record["marked"] = true;
   if (options.UsesVocoder()) record["f0"] = Name(options.f0_method);
   record["strategy"] = Name(options.strategy);
   record["randomness"] = options.experiment_seed    ? "seeded experiment: protects nobody"
@@ -156,6 +157,14 @@ void FetchPipe(const std::string& command, const fs::path& path) {
   if (!written) throw Error(fmt::format("cannot store the output of pipe '{}'", command));
 }
 
+// What a marked file says about itself.
+std::string Mark(const VoiceOptions& options) {
+  return fmt::format("{} (Sotto, method {})",
+                     options.IsNeural() ? "synthetic speech: the voice was made by a neural network"
+                                        : "the voice was changed",
+                     options.method);
+}
+
 struct Protected {
   fs::path path;
   double audio_seconds = 0.0;
@@ -165,17 +174,18 @@ struct Protected {
 // the file is while it is incomplete; empty: beside its final place.
 Protected ProtectFile(const fs::path& in, const fs::path& stem, const fs::path& work,
                       std::optional<Container> container, std::span<const Span> spans,
-                      const VoiceMethod& method, Strategy strategy) {
+                      const VoiceMethod& method, const AnonymiseOptions& options) {
   SoundReader reader(in);
   const SoundFormat format =
       container ? OutputFormat(reader.Format(), *container) : OutputFormat(reader.Format());
   const fs::path path = stem.string() + Extension(format.container);
   MakeFolder(path.has_parent_path() ? path.parent_path() : ".");
   PendingFile pending(path, work);
-  SoundWriter writer(pending.TemporaryPath(), format);
+  SoundWriter writer(pending.TemporaryPath(), format, options.mark ? Mark(options) : "");
   const double limit = IsFloat(format.samples) ? std::numeric_limits<double>::infinity() : 1.0;
   const std::int64_t frames =
-      ProtectRecording(reader, writer, limit, spans, method, strategy != Strategy::kRandom);
+      ProtectRecording(reader, writer, limit, spans, method,
+                       options.strategy != Strategy::kRandom);
   writer.Close();
   pending.Commit();
   return {path, static_cast<double>(frames) / format.rate_hz};
@@ -230,7 +240,8 @@ class CorpusRun {
         corpus_(std::move(corpus)),
         state_(options.out, GivenKey(options),
                {"anonymise", options.Text(), Name(options.strategy), options.context,
-                options.new_ids ? "new ids" : "ids kept",
+                std::string(options.new_ids ? "new ids" : "ids kept") +
+                    (options.mark ? ", marked" : ""),
                 options.container ? Extension(*options.container) : "same",
                 fs::absolute(options.in).lexically_normal().string()}),
         method_(MakeMethod(options, state_.RunKey())),
@@ -342,7 +353,7 @@ class CorpusRun {
       if (!recording.pipe.empty()) FetchPipe(recording.pipe, fetched);
       const Protected made = ProtectFile(
           recording.pipe.empty() ? recording.path : fetched, options_.out / stems_[i],
-          state_.WorkFolder(), options_.container, recording.spans, *method_, options_.strategy);
+          state_.WorkFolder(), options_.container, recording.spans, *method_, options_);
       fs::remove(fetched);
       files_[i] = stems_[i] + made.path.extension().string();
       const std::lock_guard lock(mutex_);
@@ -452,7 +463,7 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
   FitToCorpus(*method, SingleFileCorpus(options.in), options, report.notes);
   WriteKeyOut(options, key);
   const Protected made =
-      ProtectFile(options.in, stem, {}, container, {&whole, 1}, *method, options.strategy);
+      ProtectFile(options.in, stem, {}, container, {&whole, 1}, *method, options);
   report.done = 1;
   report.complete = true;
   report.audio_seconds = made.audio_seconds;

@@ -30,6 +30,7 @@ struct AnonymiseOptions : VoiceOptions {
   bool allow_pipes = false;
   bool skip_failed = false;  // finish the corpus without the recordings that failed
   bool new_ids = false;
+  bool mark = false;  // every file says in a comment that its voice is not the speaker's
   std::filesystem::path map_out;
 
   // Throws Error when options contradict each other.

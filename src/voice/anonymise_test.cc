@@ -95,6 +95,24 @@ TEST(AnonymiseFile, ExtensionOrLossyInputChooseTheContainer) {
   EXPECT_THROW(Protect(Options(folder / "in.ogg", folder / "named.mp3")), Error);
 }
 
+TEST(AnonymiseFile, AMarkedFileSaysThatItsVoiceIsSynthetic) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "in.wav", SyntheticVowel(0.4, 16000));
+  for (const char* name : {"out.wav", "out.flac"}) {
+    auto options = Options(folder / "in.wav", folder / name);
+    options.method = "neural";
+    options.mark = true;
+    Protect(options);
+    const std::string bytes = ReadTextFile(folder / name);
+    EXPECT_NE(bytes.find("synthetic speech"), std::string::npos) << name;
+    options.out = folder / (std::string("plain ") + name);
+    options.mark = false;
+    Protect(options);
+    EXPECT_EQ(ReadTextFile(options.out).find("synthetic"), std::string::npos) << name;
+    EXPECT_EQ(MaxDifference(folder / name, options.out), 0.0) << name;
+  }
+}
+
 TEST(AnonymiseFile, InputAsOutputIsRefusedAndUntouched) {
   const TemporaryFolder folder;
   WriteWav(folder / "x.wav", SyntheticVowel(0.2, 16000));
