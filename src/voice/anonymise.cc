@@ -184,8 +184,7 @@ Protected ProtectFile(const fs::path& in, const fs::path& stem, const fs::path& 
   SoundWriter writer(pending.TemporaryPath(), format, options.mark ? Mark(options) : "");
   const double limit = IsFloat(format.samples) ? std::numeric_limits<double>::infinity() : 1.0;
   const std::int64_t frames =
-      ProtectRecording(reader, writer, limit, spans, method,
-                       options.strategy != Strategy::kRandom);
+      ProtectRecording(reader, writer, limit, spans, method, options.strategy != Strategy::kRandom);
   writer.Close();
   pending.Commit();
   return {path, static_cast<double>(frames) / format.rate_hz};
@@ -351,9 +350,9 @@ class CorpusRun {
     const fs::path fetched = state_.WorkFolder() / fmt::format("pipe-{}.part", i);
     try {
       if (!recording.pipe.empty()) FetchPipe(recording.pipe, fetched);
-      const Protected made = ProtectFile(
-          recording.pipe.empty() ? recording.path : fetched, options_.out / stems_[i],
-          state_.WorkFolder(), options_.container, recording.spans, *method_, options_);
+      const Protected made =
+          ProtectFile(recording.pipe.empty() ? recording.path : fetched, options_.out / stems_[i],
+                      state_.WorkFolder(), options_.container, recording.spans, *method_, options_);
       fs::remove(fetched);
       files_[i] = stems_[i] + made.path.extension().string();
       const std::lock_guard lock(mutex_);
