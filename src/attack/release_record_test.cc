@@ -42,6 +42,27 @@ TEST(ReleaseRecord, SaysHowARunWasMade) {
   EXPECT_EQ(vtln.voice.f0_method, F0Method::kRobust);
 }
 
+TEST(ReleaseRecord, KnowsMethodNeural) {
+  const std::string neural =
+      R"({"method": "neural", "pitch": "target", "target": "pool", "target_gender": "random",
+          "target_pool": "given", "nets": "00ff", "content": "moonshine", "bend_semitones": 2.0,
+          "strategy": "random"})";
+  const ReleaseRecord record = ParseReleaseRecord(neural, "run");
+  EXPECT_EQ(record.voice.neural.target, NeuralTarget::kPool);
+  EXPECT_TRUE(record.voice.neural.teacher);
+  EXPECT_EQ(record.voice.neural.bend_semitones, 2.0);
+  EXPECT_TRUE(record.pool_given);
+  EXPECT_TRUE(record.HasDraws());
+  EXPECT_EQ(record.nets, "00ff");
+  // An attacker trained against other nets is refused.
+  std::string other = neural;
+  other.replace(other.find("00ff"), 4, "00fe");
+  EXPECT_NE(AttackerMismatch(R"({"base": "", "run": )" + other + "}", record, "b", "a"), "");
+  EXPECT_EQ(AttackerMismatch(R"({"base": "", "run": )" + neural + "}", record, "b", "a"), "");
+  other.replace(other.find("bend_semitones"), 4, "bent");
+  EXPECT_NE(ErrorOf(other).find("bend_semitones"), std::string::npos);
+}
+
 TEST(ReleaseRecord, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(ErrorOf("[]").find("run: no JSON object"), std::string::npos);
   EXPECT_NE(ErrorOf("{}").find("no text 'method'"), std::string::npos);

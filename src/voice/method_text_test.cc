@@ -17,13 +17,18 @@ TEST(MethodText, TakesOptionsOfAnonymise) {
   EXPECT_EQ(vtln.target_gender, TargetGender::kOther);
   EXPECT_EQ(vtln.f0_method, F0Method::kRobust);
   EXPECT_EQ(vtln.pool, "a=b.bin");
+  const VoiceOptions neural = ParseMethodText("neural:content=moonshine,target=pool,bend=1.5");
+  EXPECT_TRUE(neural.neural.teacher);
+  EXPECT_EQ(neural.neural.target, NeuralTarget::kPool);
+  EXPECT_EQ(neural.neural.bend_semitones, 1.5);
 }
 
 TEST(MethodText, NamesWhatIsWrong) {
   for (const char* text :
        {"", "robot", "mcadams:", "mcadams:alpha", "mcadams:alpha=0.9:0.5", "mcadams:alpha=7",
         "vtln:alpha=0.8", "mcadams:pitch=high", "mcadams:pitch=keep,pitch=keep", "vtln:f0=slow",
-        "vtln:profile=me", "mcadams:target-gender=other,pitch=keep"}) {
+        "vtln:profile=me", "neural:content=ears", "neural:bend=much", "vtln:target=pool",
+        "mcadams:target-gender=other,pitch=keep"}) {
     try {
       ParseMethodText(text);
       ADD_FAILURE() << text;

@@ -17,12 +17,15 @@
 #include "onnx/testing.h"
 #include "speaker/encoder.h"
 #include "voice/neural_method.h"
+#include "voice/neural_testing.h"
 
 namespace sotto {
 
 extern const std::string_view kNeuralContentBytes, kNeuralSynthBytes;
 
 namespace {
+
+using testing::Cosine;
 
 namespace fs = std::filesystem;
 
@@ -57,16 +60,6 @@ double Power(std::span<const float> x) {
   double sum = 0.0;
   for (const float v : x) sum += double{v} * v;
   return sum / static_cast<double>(std::max<std::size_t>(1, x.size()));
-}
-
-double Cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double ab = 0.0, aa = 0.0, bb = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += double{a[i]} * b[i];
-    aa += double{a[i]} * a[i];
-    bb += double{b[i]} * b[i];
-  }
-  return ab / std::sqrt(aa * bb);
 }
 
 TEST(NeuralNets, AreInTheProgramWithinTheirSizes) {

@@ -7,11 +7,14 @@
 #include "nn/content.h"
 #include "voice/moonshine_content.h"
 #include "voice/neural_pitch.h"
+#include "voice/neural_testing.h"
 #include "voice/pseudo_speakers.h"
 #include "voice/training_features.h"
 
 namespace sotto {
 namespace {
+
+using testing::Cosine;
 
 constexpr std::size_t kSize = 24;
 
@@ -39,16 +42,6 @@ SpeakerPool MadeUpPool(int each) {
 
 TargetDraws Draws(Strategy strategy, std::uint64_t seed = 3) {
   return {Key::FromExperimentSeed(seed), strategy, "neural"};
-}
-
-double Cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double ab = 0.0, aa = 0.0, bb = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ab += double{a[i]} * b[i];
-    aa += double{a[i]} * a[i];
-    bb += double{b[i]} * b[i];
-  }
-  return ab / std::sqrt(aa * bb);
 }
 
 TEST(SpeakerPool, ComesBackFromItsFile) {
