@@ -25,7 +25,7 @@ struct AttackOptions {
   std::string context;
   // … and what its record does not hold.
   std::filesystem::path pool;
-  std::filesystem::path neural;  // the release's nets, where they were not the program's
+  std::filesystem::path neural;     // the release's nets, where they were not the program's
   std::filesystem::path id_map;     // of --map-out, where ids were replaced
   std::uint64_t attacker_seed = 1;  // the attacker's own draws: an experiment, so they repeat
 

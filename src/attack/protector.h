@@ -49,8 +49,8 @@ struct Undoing {
 };
 // A grid over the method's parameter. McAdams: angles to the power 1/α (exact up to the limits of
 // the angle). VoiceMask: the inverse of h for several (α, β) of the allowed set. VTLN: the inverse
-// power warp with one factor for all classes. Empty for neural, whose sound is synthesised. The pitch is left as it was released. `quick` takes
-// fewer points.
+// power warp with one factor for all classes. Empty for neural, whose sound is synthesised. The
+// pitch is left as it was released. `quick` takes fewer points.
 std::vector<Undoing> UndoGrid(const VoiceOptions& voice, bool quick);
 
 // The inverse of a monotone warp of [0, π] by bisection, to 1e-12.

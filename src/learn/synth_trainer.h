@@ -1,10 +1,11 @@
 // Training of the synthesiser (nn/synth_net.h). Crops are resynthesised from their content, F0 and
 // the embedding of *another* utterance of the speaker, and compared by log-mel spectra at four
 // resolutions and by critics (spectral_losses.h). A part of each batch is converted to another
-// speaker of the batch, or to a voice between two, with F0 moved to that speaker's level; no recording says how that
-// sounds, so it is judged by the critics, by the speaker encoder (cosine to the embedding asked
-// for) and by the content encoder (its states against those that were asked for).
-// Content comes from the teacher or the student, at random, so that one synthesiser serves both.
+// speaker of the batch, or to a voice between two, with F0 moved to that speaker's level; no
+// recording says how that sounds, so it is judged by the critics, by the speaker encoder (cosine to
+// the embedding asked for) and by the content encoder (its states against those that were asked
+// for). Content comes from the teacher or the student, at random, so that one synthesiser serves
+// both.
 #pragma once
 
 #include <cstdint>
