@@ -33,6 +33,7 @@ int Limit(int asked, bool quick, int quick_limit) {
 
 std::vector<std::string> Ids(const std::vector<PlannedUtterance>& utterances) {
   std::vector<std::string> ids;
+  ids.reserve(utterances.size());
   for (const PlannedUtterance& utterance : utterances) ids.push_back(utterance.id);
   return ids;
 }
