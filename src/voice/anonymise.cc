@@ -16,8 +16,8 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "voice/neural_nets.h"
 #include "voice/protect_recording.h"
+#include "voice/run_record.h"
 #include "voice/run_state.h"
 #include "voice/vtln_files.h"
 
@@ -74,70 +74,6 @@ void WriteKeyOut(const AnonymiseOptions& options, const Key& key) {
   key.WriteFile(options.key_out);
 }
 
-std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options) {
-  std::vector<std::string> notes;
-  if (options.experiment_seed) {
-    notes.emplace_back(
-        "--seed: the targets follow from a public number. This run is an experiment "
-        "and protects nobody");
-  }
-  if (!options.key_file.empty()) {
-    notes.emplace_back(
-        "--key: two releases under one key are linkable (a speaker gets the same "
-        "target in both); --context separates them");
-  }
-  if (options.method != "mcadams") return notes;
-  if (options.alpha.IsFixed() && options.alpha.lo == 1.0) {
-    notes.emplace_back("alpha 1 changes nothing: this run protects nobody");
-  } else if (options.alpha.IsFixed()) {
-    notes.push_back(
-        fmt::format("alpha {} is fixed, so it is public and the transformation can be "
-                    "inverted; a range (0.5:0.9) draws it in secret",
-                    options.alpha.Text()));
-  }
-  return notes;
-}
-
-std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& report,
-                      const std::string& version) {
-  nlohmann::ordered_json record;
-  record["sotto"] = version;
-  record["verb"] = "anonymise";
-  record["method"] = options.method;
-  if (options.method == "mcadams") record["alpha"] = options.alpha.Text();
-  record["pitch"] = Name(options.Pitch());
-  if (options.UsesTargetVoices()) {
-    record["target_gender"] = Name(options.target_gender);
-    record["pool"] = options.pool.empty() ? "default" : "given";
-    record["fitted"] = options.profile.empty() ? "from the corpus itself" : "from a profile";
-  }
-  if (options.IsNeural()) {
-    record["synthetic"] = true;  // every sample is made by a net
-    record["target"] = Name(options.neural.target);
-    record["target_gender"] = Name(options.target_gender);
-    record["target_pool"] = options.neural.target_pool.empty() ? "default" : "given";
-    record["nets"] = NetsFingerprint(options.neural);
-    record["content"] = options.neural.teacher ? "moonshine" : "student";
-    record["bend_semitones"] = options.neural.bend_semitones;
-    record["band_hz"] = 8000;  // nothing is left above
-  }
-  if (options.mark) record["marked"] = true;
-  if (options.UsesVocoder()) record["f0"] = Name(options.f0_method);
-  record["strategy"] = Name(options.strategy);
-  record["randomness"] = options.experiment_seed    ? "seeded experiment: protects nobody"
-                         : options.key_file.empty() ? "fresh key from the operating system"
-                                                    : "key file";
-  record["context_given"] = !options.context.empty();
-  record["ids"] = options.new_ids ? "replaced" : "kept";
-  record["counts"] = {{"recordings", report.recordings},
-                      {"utterances", report.utterances},
-                      {"speakers", report.speakers},
-                      {"done", report.done},
-                      {"failed", report.failures.size()}};
-  record["complete"] = report.complete;
-  return record.dump(2) + "\n";
-}
-
 // Runs a wav.scp pipe and stores what it prints.
 void FetchPipe(const std::string& command, const fs::path& path) {
   std::FILE* pipe = ::popen(command.c_str(), "re");
@@ -157,14 +93,6 @@ void FetchPipe(const std::string& command, const fs::path& path) {
   if (!written) throw Error(fmt::format("cannot store the output of pipe '{}'", command));
 }
 
-// What a marked file says about itself.
-std::string Mark(const VoiceOptions& options) {
-  return fmt::format("{} (Sotto, method {})",
-                     options.IsNeural() ? "synthetic speech: the voice was made by a neural network"
-                                        : "the voice was changed",
-                     options.method);
-}
-
 struct Protected {
   fs::path path;
   double audio_seconds = 0.0;
@@ -181,7 +109,7 @@ Protected ProtectFile(const fs::path& in, const fs::path& stem, const fs::path& 
   const fs::path path = stem.string() + Extension(format.container);
   MakeFolder(path.has_parent_path() ? path.parent_path() : ".");
   PendingFile pending(path, work);
-  SoundWriter writer(pending.TemporaryPath(), format, options.mark ? Mark(options) : "");
+  SoundWriter writer(pending.TemporaryPath(), format, options.mark ? MarkText(options) : "");
   const double limit = IsFloat(format.samples) ? std::numeric_limits<double>::infinity() : 1.0;
   const std::int64_t frames =
       ProtectRecording(reader, writer, limit, spans, method, options.strategy != Strategy::kRandom);

@@ -74,6 +74,10 @@ void VoiceOptions::Validate() const {
   if (IsNeural() && Pitch() == PitchMode::kRandom) {
     throw Error("method neural: pitch keep or target is allowed (--bend changes the contour)");
   }
+  if (IsNeural() && !(neural.bend_semitones >= 0.0 && neural.bend_semitones <= 12.0)) {
+    throw Error(fmt::format("method neural: a bend of {} semitones: from 0 to 12 is allowed",
+                            neural.bend_semitones));
+  }
   if (IsNeural() && (!pool.empty() || !profile.empty())) {
     throw Error("method neural: --pool and --profile belong to other methods (--target-pool)");
   }

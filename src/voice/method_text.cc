@@ -39,7 +39,7 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     options.neural.teacher = value == "moonshine";
   } else if (options.IsNeural() && name == "bend") {
     options.neural.bend_semitones = ParseNumber(value, "bend");
-  } else if (name == "f0") {
+  } else if (name == "f0" && !options.IsNeural()) {
     if (value != "fast" && value != "robust") {
       throw Error(fmt::format("f0 '{}': fast or robust is allowed", value));
     }

@@ -27,7 +27,8 @@ TEST(MethodText, NamesWhatIsWrong) {
   for (const char* text :
        {"", "robot", "mcadams:", "mcadams:alpha", "mcadams:alpha=0.9:0.5", "mcadams:alpha=7",
         "vtln:alpha=0.8", "mcadams:pitch=high", "mcadams:pitch=keep,pitch=keep", "vtln:f0=slow",
-        "vtln:profile=me", "neural:content=ears", "neural:bend=much", "vtln:target=pool",
+        "vtln:profile=me", "neural:content=ears", "neural:bend=much", "neural:bend=-1",
+        "neural:bend=13", "neural:f0=robust", "vtln:target=pool",
         "mcadams:target-gender=other,pitch=keep"}) {
     try {
       ParseMethodText(text);

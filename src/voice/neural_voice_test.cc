@@ -143,6 +143,9 @@ TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
   }
   options.target_gender = TargetGender::kSame;
   EXPECT_TRUE(MakeVoiceMethod(options, draws)->NeedsFit());
+  options.neural.bend_semitones = -1.0;  // would be no bend at all, silently
+  EXPECT_THROW(options.Validate(), Error);
+  options.neural.bend_semitones = 0.0;
   options.pitch = PitchMode::kRandom;
   EXPECT_THROW(options.Validate(), Error);
 }

@@ -1,0 +1,82 @@
+#include "voice/run_record.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "voice/neural_nets.h"
+
+namespace sotto {
+
+std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options) {
+  std::vector<std::string> notes;
+  if (options.experiment_seed) {
+    notes.emplace_back(
+        "--seed: the targets follow from a public number. This run is an experiment "
+        "and protects nobody");
+  }
+  if (!options.key_file.empty()) {
+    notes.emplace_back(
+        "--key: two releases under one key are linkable (a speaker gets the same "
+        "target in both); --context separates them");
+  }
+  if (options.method != "mcadams") return notes;
+  if (options.alpha.IsFixed() && options.alpha.lo == 1.0) {
+    notes.emplace_back("alpha 1 changes nothing: this run protects nobody");
+  } else if (options.alpha.IsFixed()) {
+    notes.push_back(
+        fmt::format("alpha {} is fixed, so it is public and the transformation can be "
+                    "inverted; a range (0.5:0.9) draws it in secret",
+                    options.alpha.Text()));
+  }
+  return notes;
+}
+
+std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& report,
+                      const std::string& version) {
+  nlohmann::ordered_json record;
+  record["sotto"] = version;
+  record["verb"] = "anonymise";
+  record["method"] = options.method;
+  if (options.method == "mcadams") record["alpha"] = options.alpha.Text();
+  record["pitch"] = Name(options.Pitch());
+  if (options.UsesTargetVoices()) {
+    record["target_gender"] = Name(options.target_gender);
+    record["pool"] = options.pool.empty() ? "default" : "given";
+    record["fitted"] = options.profile.empty() ? "from the corpus itself" : "from a profile";
+  }
+  if (options.IsNeural()) {
+    record["synthetic"] = true;  // every sample is made by a net
+    record["target"] = Name(options.neural.target);
+    record["target_gender"] = Name(options.target_gender);
+    record["target_pool"] = options.neural.target_pool.empty() ? "default" : "given";
+    record["nets"] = NetsFingerprint(options.neural);
+    record["content"] = options.neural.teacher ? "moonshine" : "student";
+    record["bend_semitones"] = options.neural.bend_semitones;
+    record["band_hz"] = 8000;  // nothing is left above
+  }
+  if (options.mark) record["marked"] = true;
+  if (options.UsesVocoder()) record["f0"] = Name(options.f0_method);
+  record["strategy"] = Name(options.strategy);
+  record["randomness"] = options.experiment_seed    ? "seeded experiment: protects nobody"
+                         : options.key_file.empty() ? "fresh key from the operating system"
+                                                    : "key file";
+  record["context_given"] = !options.context.empty();
+  record["ids"] = options.new_ids ? "replaced" : "kept";
+  record["counts"] = {{"recordings", report.recordings},
+                      {"utterances", report.utterances},
+                      {"speakers", report.speakers},
+                      {"done", report.done},
+                      {"failed", report.failures.size()}};
+  record["complete"] = report.complete;
+  return record.dump(2) + "\n";
+}
+
+std::string MarkText(const VoiceOptions& options) {
+  return fmt::format("{} (Sotto, method {})",
+                     options.IsNeural() ? "synthetic speech: the voice was made by a neural network"
+                                        : "the voice was changed",
+                     options.method);
+}
+
+}  // namespace sotto
