@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 #include <set>
 
 #include "base/error.h"
+#include "learn/base_net.h"
 #include "learn/bottleneck.h"
 #include "learn/noise_bank.h"
 #include "learn/torch_mel.h"
@@ -116,6 +118,9 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                  {"speeds", o.speeds},
                                  {"warp", o.warp},
                                  {"augmented", o.augmented},
+                                 {"mask_frames", o.mask_frames},
+                                 {"mask_bands", o.mask_bands},
+                                 {"dropout", o.dropout},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed},
                                  {"probe",
@@ -123,6 +128,7 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                    {"bottleneck", result.probe_bottleneck},
                                    {"student", result.probe_student},
                                    {"chance", result.probe_chance}}}};
+  if (o.base) json["base"] = Fingerprint(*o.base);
   if (o.bottleneck_of) {
     json["bottleneck_of"] = Fingerprint(*o.bottleneck_of);
   } else {
@@ -179,6 +185,9 @@ void ContentTraining::Validate() const {
   need(!speeds.empty(), "at least one speed");
   for (const double speed : speeds) need(speed >= 0.5 && speed <= 2.0, "speeds lie from 0.5 to 2");
   need(warp >= 0.0 && warp <= 0.5, "the warp lies from 0 to 0.5");
+  need(mask_frames >= 0 && mask_frames <= frames, "masks are no longer than a crop");
+  need(mask_bands >= 0 && mask_bands <= kMels.mels, "masks are no wider than the mel bands");
+  need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
 }
 
@@ -188,9 +197,26 @@ Tensor StudentTable(const SpeechData& data, const TensorFile& content) {
   Student student(options, data.Device(), false);
   student.backend.Load(content);
   const TorchMel mel(kMels, data.Device());
-  std::vector<Tensor> parts;
-  for (std::int64_t u = 0; u < data.Utterances(); ++u) {
-    parts.push_back(OfUtterance(data, student, mel, u).to(torch::kHalf));
+  // Several utterances of about the same length at a time.
+  constexpr std::size_t kTogether = 16;
+  std::vector<std::int64_t> order(static_cast<std::size_t>(data.Utterances()));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return data.ContentCount(a) < data.ContentCount(b);
+  });
+  std::vector<Tensor> parts(order.size());
+  for (std::size_t from = 0; from < order.size(); from += kTogether) {
+    const std::size_t to = std::min(order.size(), from + kTogether);
+    const std::int64_t longest = data.ContentCount(order[to - 1]);
+    std::vector<Tensor> mels;
+    for (std::size_t i = from; i < to; ++i) {
+      mels.push_back(PairedMels(mel, data.Whole(order[i], std::int64_t{1} << 40), longest));
+    }
+    const Tensor states = student(torch::cat(mels)).to(torch::kHalf);
+    for (std::size_t i = from; i < to; ++i) {
+      parts[static_cast<std::size_t>(order[i])] =
+          states[static_cast<std::int64_t>(i - from)].narrow(1, 0, data.ContentCount(order[i])).t();
+    }
   }
   return torch::cat(parts);
 }
@@ -220,6 +246,10 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
     student(some);
     smooth(some);
   }
+  if (o.base) {
+    BeginFrom(*o.base, ReadContentOptions(*o.base).body, options.net.body, student.backend);
+  }
+  student.backend.SetDropout(o.dropout);
   FlatParameters net(student.backend), average(smooth.backend);
   average.AverageFrom(net, 0.0);
   RunClock clock(o.run);
@@ -267,7 +297,7 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
           10.0, (torch::rand({rows, 1}, noisy.options()) * 2.0 - 1.0) * (o.gain_db / 20.0));
       x = WarpMels(mel((chosen * noisy + (1.0 - chosen) * batch.samples) * gain), o.warp,
                    kMels.low_hz, kMels.high_hz);
-      x = MaskFeatures(x, 12, 8);
+      x = MaskFeatures(x, o.mask_frames, o.mask_bands);
     }
     net.Spread(true);
     const Tensor loss = Loss(student(x), batch.target, o.margin);

@@ -31,11 +31,14 @@ struct ContentTraining {
   std::int64_t speaker_directions = 0;  // removed from the teacher's states (bottleneck.h)
   // Takes the bottleneck of this content encoder, so that a synthesiser serves both.
   std::optional<TensorFile> bottleneck_of;
+  std::optional<TensorFile> base;  // begins with this content encoder's weights (base_net.h)
   std::vector<double> speeds = {0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.18, 1.25};
   double warp = 0.15;      // of the mel axis
   double augmented = 0.8;  // share of crops with noise, room and channel
   double gain_db = 12.0;   // level, up or down
   AugmentOptions augment;
+  std::int64_t mask_frames = 12, mask_bands = 8;  // widest of two masked stretches of each kind
+  double dropout = 0.0;                           // behind the GELU of every block
   double average = 0.999;
   double weight_decay = 0.02;
 

@@ -16,7 +16,7 @@ namespace {
 struct DataFlags {
   std::vector<std::string> packs, features;
   std::vector<double> emphasis;
-  std::string out, curve;
+  std::string out, curve, stored = "float16";
 
   void Add(CLI::App& verb) {
     verb.add_option("--pack", packs, "Decoded speech (sotto train pack)")->required();
@@ -24,7 +24,9 @@ struct DataFlags {
         ->required();
     verb.add_option("--emphasis", emphasis,
                     "For each --pack: how much more often its utterances are drawn");
-    verb.add_option("-o,--out", out, "The net, safetensors in half precision")->required();
+    verb.add_option("-o,--out", out, "The net, safetensors")->required();
+    verb.add_option("--stored", stored, "float16, or int8: matrices as 8-bit integers")
+        ->check(CLI::IsMember({"float16", "int8"}));
     verb.add_option("--curve", curve, "Write the training record as JSON");
   }
 };
@@ -111,7 +113,7 @@ void AddBody(CLI::App& verb, ConvNextOptions& b) {
 }
 
 void Finish(const DataFlags& flags, const TensorFile& file) {
-  WriteTensorFile(flags.out, file, StoredAs::kFloat16);
+  WriteTensorFile(flags.out, file, flags.stored == "int8" ? StoredAs::kInt8 : StoredAs::kFloat16);
   if (!flags.curve.empty()) WriteFileAtomically(flags.curve, file.Meta("sotto.training") + "\n");
 }
 
@@ -121,7 +123,7 @@ void AddContentVerb(CLI::App& app) {
   struct Flags {
     DataFlags data;
     ContentTraining training;
-    std::string bottleneck_from;
+    std::string bottleneck_from, base;
   };
   auto f = std::make_shared<Flags>();
   ContentTraining& t = f->training;
@@ -134,6 +136,7 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--bottleneck", t.net.bottleneck, "Size of the states");
   verb->add_option("--bottleneck-from", f->bottleneck_from,
                    "A content encoder whose bottleneck to take instead of fitting one");
+  verb->add_option("--base", f->base, "A content encoder to begin with");
   verb->add_option("--stem-ahead", t.net.stem_ahead, "Look-ahead of the first layer");
   verb->add_option("--speaker-directions", t.speaker_directions,
                    "Removed from the teacher's states: those that tell speakers apart most");
@@ -144,6 +147,9 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--warp", t.warp, "Of the mel axis");
   verb->add_option("--augmented", t.augmented);
   verb->add_option("--gain-db", t.gain_db);
+  verb->add_option("--mask-frames", t.mask_frames, "Widest of two masked stretches");
+  verb->add_option("--mask-bands", t.mask_bands, "Widest of two masked bands");
+  verb->add_option("--dropout", t.dropout, "Behind the GELU of every block");
   verb->add_option("--average", t.average);
   verb->add_option("--weight-decay", t.weight_decay);
   verb->callback([f] {
@@ -151,6 +157,7 @@ void AddContentVerb(CLI::App& app) {
     if (!f->bottleneck_from.empty()) {
       f->training.bottleneck_of = ReadTensorFile(f->bottleneck_from);
     }
+    if (!f->base.empty()) f->training.base = ReadTensorFile(f->base);
     const TrainedContent trained =
         TrainContent(data.pack, data.features, f->training, data.emphasis);
     Finish(f->data, trained.file);
@@ -166,7 +173,7 @@ void AddContentVerb(CLI::App& app) {
 void AddSynthVerb(CLI::App& app) {
   struct Flags {
     DataFlags data;
-    std::string content, encoder;
+    std::string content, encoder, base;
     SynthTraining training;
   };
   auto f = std::make_shared<Flags>();
@@ -181,6 +188,7 @@ void AddSynthVerb(CLI::App& app) {
                    "nothing is converted in training)");
   AddRun(*verb, t.run, t.hold_out);
   AddBody(*verb, t.net.body);
+  verb->add_option("--base", f->base, "A synthesiser to begin with");
   verb->add_option("--batch", t.batch);
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
   verb->add_option("--margin", t.margin, "Further frames at either end that the net sees");
@@ -198,6 +206,8 @@ void AddSynthVerb(CLI::App& app) {
   verb->add_option("--mixed", t.mixed, "Of these: share that gets a voice between two speakers");
   verb->add_option("--speaker-weight", t.speaker_weight);
   verb->add_option("--content-weight", t.content_weight);
+  verb->add_option("--source-weight", t.source_weight,
+                   "For conversions nearer to the source than the voice asked for is");
   verb->add_option("--average", t.average);
   verb->add_option("--weight-decay", t.weight_decay);
   verb->callback([f] {
@@ -211,6 +221,7 @@ void AddSynthVerb(CLI::App& app) {
                                 data.features.encoder));
       }
     }
+    if (!f->base.empty()) f->training.base = ReadTensorFile(f->base);
     const TrainedSynth trained =
         TrainSynth(data.pack, data.features, content, f->encoder.empty() ? nullptr : &encoder,
                    f->training, data.emphasis);

@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "learn/base_net.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
 #include "learn/spectral_losses.h"
@@ -69,7 +70,8 @@ class Judges {
 // What the synthesiser gets and what it is to give.
 struct Batch {
   SynthInput<Tensor> input;
-  Tensor speech;  // batch × samples of the inner frames, at the common level
+  Tensor content;  // the input's before noise was added
+  Tensor speech;   // batch × samples of the inner frames, at the common level
 };
 
 class Maker {
@@ -107,6 +109,7 @@ class BatchMaker {
       const Tensor chosen = torch::rand({rows, 1, 1}, content.options()) < share;
       content = torch::where(chosen, of_student, content);
     }
+    batch.content = content;
     if (o_.content_noise > 0.0) content = content + torch::randn_like(content) * o_.content_noise;
     batch.input.content = content;
     const Tensor f0 = data_.F0(crops, frames);
@@ -194,7 +197,7 @@ SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Mak
     point.target_cosine = MeanCosine(voice, target).item<double>();
     point.source_cosine =
         MeanCosine(voice, batch.input.embedding.narrow(0, 0, rows)).item<double>();
-    const Tensor asked = input.content;
+    const Tensor asked = batch.content.narrow(0, 0, rows);
     point.content_error =
         ((judges->Content(converted) - asked).square().mean() / asked.square().mean())
             .item<double>();
@@ -227,8 +230,11 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
                                  {"mixed", o.mixed},
                                  {"speaker_weight", o.speaker_weight},
                                  {"content_weight", o.content_weight},
+                                 {"source_weight", o.source_weight},
+                                 {"content_noise", o.content_noise},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed}};
+  if (o.base) json["base"] = Fingerprint(*o.base);
   auto& curve = json["curve"] = nlohmann::ordered_json::array();
   for (const SynthPoint& p : result.curve) {
     curve.push_back({{"step", p.step},
@@ -320,6 +326,7 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     smooth(some.input);
     critics(some.speech);
   }
+  if (o.base) BeginFrom(*o.base, ReadSynthOptions(*o.base).body, o.net.body, maker.backend);
   FlatParameters net(maker.backend), average(smooth.backend), judge(critics.backend);
   average.AverageFrom(net, 0.0);
   RunClock clock(o.run);
@@ -353,10 +360,12 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     SynthInput<Tensor> converting;
     Tensor target;
     const std::int64_t converted = judged ? o.converted : 0;
+    Tensor asked_content;  // without the noise
     {
       torch::NoGradGuard no_grad;
       crops = data.Draw(o.batch, crop);
       batch = batches.Make(crops, o.student, false);
+      asked_content = batch.content.narrow(0, 0, converted);
       if (converted > 0) converting = batches.Convert(batch, crops, converted, o.mixed, &target);
     }
     net.Spread(true);
@@ -385,8 +394,15 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     }
     if (converted > 0) {
       const Tensor sound = whole.narrow(0, o.batch, converted);
-      loss = loss + o.speaker_weight * (1.0 - MeanCosine(judges->Speaker(sound), target)) +
-             o.content_weight * torch::smooth_l1_loss(judges->Content(sound), converting.content);
+      const Tensor voice = judges->Speaker(sound);
+      const Tensor source = data.MeanEmbedding(
+          {crops.utterance.narrow(0, 0, converted), crops.start.narrow(0, 0, converted)});
+      const Tensor too_near =
+          torch::relu(torch::cosine_similarity(voice, source, 1) -
+                      torch::cosine_similarity(target, source, 1).clamp_min(0.0));
+      loss = loss + o.speaker_weight * (1.0 - MeanCosine(voice, target)) +
+             o.source_weight * too_near.mean() +
+             o.content_weight * torch::smooth_l1_loss(judges->Content(sound), asked_content);
     }
     loss.backward();
     net.Step(adam);

@@ -3,12 +3,13 @@
 // resolutions and by critics (spectral_losses.h). A part of each batch is converted to another
 // speaker of the batch, or to a voice between two, with F0 moved to that speaker's level; no
 // recording says how that sounds, so it is judged by the critics, by the speaker encoder (cosine to
-// the embedding asked for) and by the content encoder (its states against those that were asked
-// for). Content comes from the teacher or the student, at random, so that one synthesiser serves
-// both.
+// the embedding asked for, and none to the source's beyond the asked one's own) and by the content
+// encoder (its states against those that were asked for). Content comes from the teacher or the
+// student, at random, so that one synthesiser serves both.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace sotto {
 
 struct SynthTraining {
   SynthOptions net;
+  std::optional<TensorFile> base;  // begins with this synthesiser's weights (base_net.h)
   RunOptions run;
   HoldOut hold_out;
   std::int64_t batch = 64;
@@ -36,6 +38,7 @@ struct SynthTraining {
   std::int64_t converted = 16;  // crops of a batch that are converted as well; needs `encoder`
   double mixed = 0.5;           // of these: to a voice between two speakers
   double speaker_weight = 2.0, content_weight = 2.0;
+  double source_weight = 0.0;  // for being nearer to the source than the voice asked for is
   double average = 0.999;
   double weight_decay = 0.01;
 

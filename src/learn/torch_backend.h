@@ -45,7 +45,11 @@ class TorchBackend {
   Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out);
   Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape);
   Tensor LayerNorm(const Tensor& x, const std::string& name);
-  static Tensor Gelu(const Tensor& x) { return torch::gelu(x, "tanh"); }
+  // With SetDropout, some of the values become 0.
+  Tensor Gelu(const Tensor& x) const {
+    const Tensor y = torch::gelu(x, "tanh");
+    return dropout_ > 0.0 ? torch::dropout(y, dropout_, /*train=*/true) : y;
+  }
   static Tensor Modulate(const Tensor& x, const Tensor& scale, const Tensor& shift) {
     return torch::addcmul(shift, x, scale + 1.0);
   }
@@ -68,6 +72,9 @@ class TorchBackend {
 
   // The type that Work() converts to (kBFloat16 on a GPU).
   void SetWork(torch::ScalarType type) { work_ = type; }
+  // Share of the values behind each GELU that is dropped (Srivastava et al. 2014); 0 outside of
+  // training.
+  void SetDropout(double share) { dropout_ = share; }
   // Batch statistics and gradients (training), or running statistics.
   void SetTraining(bool training) { training_ = training; }
 
@@ -87,6 +94,7 @@ class TorchBackend {
 
   torch::Device device_;
   bool training_ = false;
+  double dropout_ = 0.0;
   torch::ScalarType work_ = torch::kFloat32;
   std::map<std::string, Tensor> parameters_;
   std::map<std::string, Tensor> buffers_;  // running statistics

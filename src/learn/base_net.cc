@@ -1,0 +1,30 @@
+#include "learn/base_net.h"
+
+#include <string>
+
+namespace sotto {
+
+using torch::Tensor;
+
+void BeginFrom(const TensorFile& base, const ConvNextOptions& its_body, const ConvNextOptions& body,
+               TorchBackend& backend) {
+  torch::NoGradGuard no_grad;
+  for (auto& [name, value] : backend.ParameterMap()) {
+    const NamedTensor& stored = base.Get(name, value.sizes().vec());
+    value.copy_(torch::from_blob(const_cast<float*>(stored.values.data()), stored.shape));
+  }
+  for (std::int64_t i = 0; i < body.blocks; ++i) {
+    const std::int64_t move = its_body.Depthwise(i).ahead - body.Depthwise(i).ahead;
+    if (move == 0) continue;
+    Tensor& taps = backend.ParameterMap().at("blocks." + std::to_string(i) + ".depthwise.weight");
+    const Tensor moved = torch::zeros_like(taps);
+    const std::int64_t kept = body.kernel - std::abs(move);
+    if (kept > 0) {
+      moved.narrow(1, std::max<std::int64_t>(0, move), kept)
+          .copy_(taps.narrow(1, std::max<std::int64_t>(0, -move), kept));
+    }
+    taps.copy_(moved);
+  }
+}
+
+}  // namespace sotto
