@@ -56,6 +56,36 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
   return first ? std::span<const double>{} : std::span<const double>(finished_);
 }
 
+void SpeechShare::Push(double energy) {
+  constexpr std::size_t kSmooth = 5;
+  energies_.push_back(energy);
+  ++known_;
+  double sum = 0.0;
+  const std::size_t count = std::min(kSmooth, energies_.size());
+  for (std::size_t i = energies_.size() - count; i < energies_.size(); ++i) sum += energies_[i];
+  smooth_.push_back(sum / static_cast<double>(count));
+}
+
+double SpeechShare::Next() {
+  constexpr double kAbove = 2.5, kLeastBelowPeak = 0.03;
+  const auto [least, most] = std::minmax_element(
+      smooth_.begin(),
+      smooth_.begin() + static_cast<std::ptrdiff_t>(std::min(known_, next_ + reach_ + 1) - from_));
+  const double floor = kAbove * std::min(*least, kLeastBelowPeak * *most);
+  // Over three blocks, lest single blocks of noise stand out.
+  double energy = 0.0;
+  for (std::size_t i = std::max(next_, from_ + 1) - 1; i < std::min(known_, next_ + 2); ++i) {
+    energy += energies_[i - from_] / 3.0;
+  }
+  ++next_;
+  if (next_ - from_ > reach_) {
+    energies_.pop_front();
+    smooth_.pop_front();
+    ++from_;
+  }
+  return energy > floor ? std::sqrt(1.0 - floor / energy) : 0.0;
+}
+
 LevelCap::LevelCap(std::size_t block_size, std::size_t reach, double margin_db)
     : reach_(reach),
       limit_(std::pow(10.0, margin_db / 10.0)),

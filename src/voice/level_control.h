@@ -56,6 +56,31 @@ class PeakHolder {
   double lost_gain_ = 1.0;
 };
 
+// How much of the input's amplitude is speech, block by block, so that made speech follows that and
+// not the noise between the words: the level of a room's noise tells recordings apart about as well
+// as a poor speaker encoder does (38 % EER on LibriSpeech by the quietest tenth of the blocks
+// alone). The floor is the least of the energies (smoothed over five blocks) from `reach` before to
+// `reach` behind (minimum statistics: Martin 2001), but never less than 15 dB below the loudest of
+// them, so that a steady sound is not taken for its own noise; 4 dB above the floor are subtracted.
+class SpeechShare {
+ public:
+  explicit SpeechShare(std::size_t reach) : reach_(reach) {}
+
+  // The energy of the input's next block; Finish after the last.
+  void Push(double energy);
+  void Finish() { finished_ = true; }
+  // Whether as many blocks behind the next one are known as it takes.
+  bool Ready() const { return next_ < known_ && (finished_ || next_ + reach_ < known_); }
+  // Factor for the amplitude of the next block, from 0 to 1.
+  double Next();
+
+ private:
+  const std::size_t reach_;
+  std::deque<double> energies_, smooth_;  // from block from_ on
+  std::size_t from_ = 0, next_ = 0, known_ = 0;
+  bool finished_ = false;
+};
+
 // Made sound is held below the input around it. The loudness above follows over many blocks, so
 // that where speech stops at once a tail of made sound would stay, and a breath of it would come
 // before an onset. Here no block may have more energy than the loudest of the input's blocks from

@@ -46,6 +46,7 @@ class NeuralTransformer : public StreamTransformer {
     input_.insert(input_.end(), in.begin(), in.end());
     window_.insert(window_.end(), in.begin(), in.end());
     pushed_ += in.size();
+    Listen();
     while (static_cast<std::int64_t>(pushed_) >= (next_ + block_ + kContextFrames) * kContentHop) {
       Speak(next_ + block_, (next_ + block_ + kContextFrames) * kContentHop);
     }
@@ -61,6 +62,8 @@ class NeuralTransformer : public StreamTransformer {
     const std::size_t padded = (input_.size() / kHop + 2 + cap_.DelayBlocks()) * kHop;
     input_.resize(padded);
     sound_.resize(padded);
+    Listen();
+    share_.Finish();
     Level(out);
     out.resize(out.size() - (emitted_ - pushed_));
   }
@@ -143,13 +146,26 @@ class NeuralTransformer : public StreamTransformer {
     return target;
   }
 
-  // Brings what has been synthesised to the loudness of the input, hop by hop.
+  // Tells the level control of the input's new hops.
+  void Listen() {
+    for (; listened_ + kHop <= input_.size(); listened_ += kHop) {
+      double energy = 0.0;
+      for (std::size_t i = 0; i < kHop; ++i) {
+        energy += static_cast<double>(input_[listened_ + i]) * input_[listened_ + i];
+      }
+      share_.Push(energy);
+    }
+  }
+
+  // Brings what has been synthesised to the loudness of the input's speech, hop by hop.
   void Level(std::vector<float>& out) {
     std::size_t used = 0;
     std::vector<double> in(kHop), block(kHop);
-    for (; used + kHop <= std::min(sound_.size(), input_.size()); used += kHop) {
+    for (; used + kHop <= std::min(sound_.size(), input_.size()) && share_.Ready(); used += kHop) {
       const auto begin = static_cast<std::ptrdiff_t>(used);
-      std::copy_n(input_.begin() + begin, kHop, in.begin());
+      const double share = share_.Next();
+      std::transform(input_.begin() + begin, input_.begin() + begin + kHop, in.begin(),
+                     [&](float x) { return share * x; });
       std::copy_n(sound_.begin() + begin, kHop, block.begin());
       loudness_.Process(in, block, peaks_.LostGain());
       const std::span<const double> capped = cap_.Process(in, block);
@@ -162,19 +178,22 @@ class NeuralTransformer : public StreamTransformer {
     const auto end = static_cast<std::ptrdiff_t>(used);
     input_.erase(input_.begin(), input_.begin() + end);
     sound_.erase(sound_.begin(), sound_.begin() + end);
+    listened_ -= used;
   }
 
   static constexpr float kSilentLogMel = -15.9f;             // ln 2⁻²³
   static constexpr std::size_t kMostPitchFrames = 60 * 100;  // a minute of voice is enough
-  static constexpr std::size_t kCapReach = 2;                // hops: 20 ms before and behind
-  static constexpr double kCapMarginDb = 3.0;
+  static constexpr std::size_t kCapReach = 3;                // hops: 30 ms before and behind
+  static constexpr double kCapMarginDb = 6.0;
 
   const std::shared_ptr<const NeuralModels> models_;
   const NeuralVoiceOptions o_;
   const std::int64_t block_;
   SynthStream synth_;
   std::optional<KeyedGaussian> noise_;
-  LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
+  LoudnessKeeper loudness_{0.0, 16.0, 0.98};  // over half a second
+  SpeechShare share_{150};                    // 1.5 s to either side
+  std::size_t listened_ = 0;                  // samples of input_ that share_ knows
   LevelCap cap_;
   PeakHolder peaks_;
   std::vector<float> input_, window_, sound_;
