@@ -45,6 +45,7 @@ class TorchBackend {
   Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out);
   Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape);
   Tensor LayerNorm(const Tensor& x, const std::string& name);
+  static Tensor InstanceNorm(const Tensor& x);
   static Tensor Gelu(const Tensor& x) { return torch::gelu(x, "tanh"); }
   static Tensor Modulate(const Tensor& x, const Tensor& scale, const Tensor& shift) {
     return torch::addcmul(shift, x, scale + 1.0);
