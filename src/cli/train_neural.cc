@@ -1,5 +1,5 @@
-// sotto train features|voices|content|synth: features of the neural anonymiser's training, and its
-// start.
+// sotto train features|voices|content|synth|adain: features of the neural anonymiser's training,
+// and its start.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -69,13 +69,18 @@ void RunFeatures(const FeatureFlags& flags) {
 }
 
 struct VoiceFlags {
-  std::string pack, features, out;
+  std::string pack, features, adain, out;
   bool json = false;
+  int jobs = DefaultJobs();
 };
 
 void RunVoices(const VoiceFlags& flags) {
   const SpeechPack pack = ReadSpeechPack(flags.pack);
-  const SpeakerPool pool = MakeSpeakerPool(pack, ReadFeaturePack(flags.features));
+  FeaturePack features = ReadFeaturePack(flags.features);
+  if (!flags.adain.empty()) {
+    UseSpeakerVectors(pack, AdainNet(ReadTensorFile(flags.adain)), flags.jobs, features);
+  }
+  const SpeakerPool pool = MakeSpeakerPool(pack, features);
   const PseudoSpeakers generator(pool);  // checks it
   WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16);
   std::size_t female = 0;
@@ -132,12 +137,17 @@ void AddTrainNeural(CLI::App& train) {
   auto voices = std::make_shared<VoiceFlags>();
   CLI::App* pool = AddVerb(
       train, "voices",
-      "The pool of target voices of the neural method: embeddings and pitch of each speaker of a "
-      "speech pack.\nThey identify these people: take a public corpus.",
+      "The pool of target voices of the methods neural and adain: embeddings and pitch of each "
+      "speaker of a\nspeech pack. They identify these people: take a public corpus.",
       "  sotto train voices pool.pack --features pool.features -o voices.safetensors\n"
-      "  sotto train voices pool.pack --features pool.features -o voices.safetensors --json");
+      "  sotto train voices pool.pack --features pool.features --adain adain.safetensors -o "
+      "adain_voices.safetensors");
   pool->add_option("PACK", voices->pack, "A speech pack with genders")->required();
   pool->add_option("--features", voices->features, "Its features")->required()->type_name("FILE");
+  pool->add_option("--adain", voices->adain,
+                   "Embeddings by the speaker encoder of this net (sotto train adain) instead")
+      ->type_name("FILE");
+  pool->add_option("--jobs", voices->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
   pool->add_option("-o,--out", voices->out, "The voices")->required()->type_name("FILE");
   pool->add_flag("--json", voices->json, "Print counts as JSON");
   pool->callback([voices] { RunVoices(*voices); });
@@ -155,6 +165,12 @@ void AddTrainNeural(CLI::App& train) {
             "content.safetensors -o synth.safetensors\n"
             "  sotto train synth --pack all.pack --features all.features --content c.safetensors "
             "-o s.safetensors --resume s.checkpoint");
+  AddPassed(train, "adain",
+            "The net of method adain, from speech and feature packs (F0 alone is used of them). "
+            "Flags go to the training\nprogram: sotto train adain --flags lists them.",
+            "  sotto train adain --pack all.pack --features all.features -o adain.safetensors\n"
+            "  sotto train adain --pack all.pack --features all.features -o adain.safetensors "
+            "--device cuda --bf16 --minutes 5");
 }
 
 }  // namespace sotto::cli

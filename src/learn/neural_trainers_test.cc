@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/testing.h"
 #include "dsp/fbank.h"
+#include "learn/adain_trainer.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
 #include "learn/spectral_losses.h"
@@ -128,6 +129,29 @@ SynthTraining SmallSynth() {
   return t;
 }
 
+AdainTraining SmallAdain() {
+  AdainTraining t;
+  t.net.bottleneck = 8;
+  t.net.embedding = 12;
+  t.net.content = {32, 64, 2, 5, {1}, {2}};
+  t.net.speaker = {16, 32, 1, 5, {1}, {2}};
+  t.net.decoder = {32, 64, 2, 5, {1}, {2}};
+  t.run.steps = 30;
+  t.run.warm_up = 3;
+  t.run.validate_every = 15;
+  t.run.learning_rate = 4e-3;
+  t.hold_out.count = 2;
+  t.batch = 6;
+  t.frames = 40;
+  t.margin = 4;
+  t.voice_frames = 40;
+  t.critic_channels = 4;
+  t.critics_from = 0.5;
+  t.converted = 2;
+  t.average = 0.8;
+  return t;
+}
+
 TEST(SpeechData, CutsTheSamePlacesOutOfEverything) {
   torch::manual_seed(1);
   const Corpus corpus = MadeUp();
@@ -150,6 +174,15 @@ TEST(SpeechData, CutsTheSamePlacesOutOfEverything) {
     EXPECT_EQ(other.argmax(0).item<std::int64_t>(), std::stoi(utterance.speaker) % kEmbedding);
     EXPECT_NEAR(other.norm().item<double>(), std::sqrt(static_cast<double>(kEmbedding)), 1e-3);
   }
+  const Crops others = data.Other(crops, 10);
+  for (int row = 0; row < 5; ++row) {
+    const auto u = static_cast<std::size_t>(crops.utterance[row].item<std::int64_t>());
+    const auto other = static_cast<std::size_t>(others.utterance[row].item<std::int64_t>());
+    EXPECT_NE(u, other);
+    EXPECT_EQ(corpus.pack.utterances[u].speaker, corpus.pack.utterances[other].speaker);
+    EXPECT_LE(others.start[row].item<std::int64_t>(), 17777 / 320 - 10);
+  }
+  EXPECT_TRUE(data.Other(crops, 10, true).start.equal(torch::zeros({5}, torch::kInt64)));
   // A table that counts content frames shows where the rows come from.
   const torch::Tensor table = torch::arange(data.ContentTotal(), torch::kFloat32).unsqueeze(1);
   const torch::Tensor content = data.Content(table, crops, 8, 1.25);
@@ -265,7 +298,44 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, content, &encoder, t), Error);
 }
 
+TEST(AdainTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
+  const testing::TemporaryFolder folder;
+  const Corpus corpus = MadeUp();
+  EcapaOptions judge;
+  judge.channels = 16;
+  judge.aggregation = 16;
+  judge.attention = judge.squeeze = 8;
+  judge.embedding = kEmbedding;
+  const TensorFile encoder = RandomNet(judge, true);
+  AdainTraining t = SmallAdain();
+  t.run.checkpoint = folder / "checkpoint";
+  const TrainedAdain trained = TrainAdain(corpus.pack, corpus.features, &encoder, t);
+  ASSERT_EQ(trained.curve.size(), 3u);
+  EXPECT_LT(trained.curve.back().mel, 0.8 * trained.curve[1].mel);
+  EXPECT_LT(trained.curve.back().held_out_mel, trained.curve.front().held_out_mel);
+  EXPECT_GT(trained.curve.back().critic, 0.0);
+  // In use: the file as it is stored, without libtorch.
+  WriteTensorFile(folder / "adain", trained.file, StoredAs::kFloat16);
+  const AdainNet net(ReadTensorFile(folder / "adain"));
+  const Features mels = LogMel(Utterance(1, 1, 17777), FbankOptions::Encoder());
+  const Eigen::Map<const Eigen::MatrixXf> heard(mels.values.data(), 80,
+                                                static_cast<Eigen::Index>(mels.frames));
+  EXPECT_TRUE(net.Encode(heard, 56).allFinite());
+  EXPECT_NEAR(net.Speaker(heard).norm(), 1.0f, 1e-4f);
+  t.run.resume = folder / "checkpoint";
+  t.run.steps = 33;
+  const TrainedAdain more = TrainAdain(corpus.pack, corpus.features, nullptr, t);
+  EXPECT_EQ(more.curve.front().step, 30);
+  EXPECT_NEAR(more.curve.front().held_out_mel, trained.curve.back().held_out_mel, 0.02);
+  EXPECT_EQ(more.curve.back().encoder_target, 0.0);
+  t.net.decoder.channels = 16;  // another net than the checkpoint's
+  EXPECT_THROW(TrainAdain(corpus.pack, corpus.features, nullptr, t), Error);
+}
+
 TEST(NeuralTraining, RefusesWhatCannotBe) {
+  AdainTraining adain;
+  adain.converted = adain.batch + 1;
+  EXPECT_THROW(adain.Validate(), Error);
   SynthTraining synth;
   synth.frames = 33;
   EXPECT_THROW(synth.Validate(), Error);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "learn/adain_trainer.h"
 #include "learn/content_trainer.h"
 #include "learn/synth_trainer.h"
 
@@ -101,15 +102,27 @@ void AddRun(CLI::App& verb, RunOptions& r, HoldOut& h) {
   verb.add_option("--hold-out", h.names, "Speakers who are among them in any case");
 }
 
-void AddBody(CLI::App& verb, ConvNextOptions& b) {
-  verb.add_option("--channels", b.channels);
-  verb.add_option("--hidden", b.hidden);
-  verb.add_option("--blocks", b.blocks);
-  verb.add_option("--kernel", b.kernel);
-  verb.add_option("--dilations", b.dilations, "Of the blocks, in turn");
-  verb.add_option("--ahead", b.ahead,
+void AddBody(CLI::App& verb, ConvNextOptions& b, const std::string& part = "") {
+  const std::string of = "--" + part;
+  verb.add_option(of + "channels", b.channels);
+  verb.add_option(of + "hidden", b.hidden);
+  verb.add_option(of + "blocks", b.blocks);
+  verb.add_option(of + "kernel", b.kernel);
+  verb.add_option(of + "dilations", b.dilations, "Of the blocks, in turn");
+  verb.add_option(of + "ahead", b.ahead,
                   "Taps after the frame itself, of the blocks in turn: (kernel − 1)/2 looks both "
                   "ways, 0 is causal");
+}
+
+// The speaker encoder that made the features' embeddings; none: an empty file.
+TensorFile ReadEncoder(const std::string& name, const FeaturePack& features) {
+  if (name.empty()) return {};
+  TensorFile encoder = ReadTensorFile(name);
+  if (Fingerprint(encoder) != features.encoder) {
+    throw Error(fmt::format("'{}' is not the encoder that made the embeddings ({})", name,
+                            features.encoder));
+  }
+  return encoder;
 }
 
 void Finish(const DataFlags& flags, const TensorFile& file) {
@@ -213,14 +226,7 @@ void AddSynthVerb(CLI::App& app) {
   verb->callback([f] {
     const Data data = Read(f->data);
     const TensorFile content = ReadTensorFile(f->content);
-    TensorFile encoder;
-    if (!f->encoder.empty()) {
-      encoder = ReadTensorFile(f->encoder);
-      if (Fingerprint(encoder) != data.features.encoder) {
-        throw Error(fmt::format("'{}' is not the encoder that made the embeddings ({})", f->encoder,
-                                data.features.encoder));
-      }
-    }
+    const TensorFile encoder = ReadEncoder(f->encoder, data.features);
     if (!f->base.empty()) f->training.base = ReadTensorFile(f->base);
     const TrainedSynth trained =
         TrainSynth(data.pack, data.features, content, f->encoder.empty() ? nullptr : &encoder,
@@ -229,6 +235,64 @@ void AddSynthVerb(CLI::App& app) {
     const SynthPoint& last = trained.curve.back();
     fmt::print("{}: held-out mel distance {:.4f} (teacher), {:.4f} (student)\n", f->data.out,
                last.held_out_mel, last.held_out_mel_student);
+  });
+}
+
+void AddAdainVerb(CLI::App& app) {
+  struct Flags {
+    DataFlags data;
+    std::string encoder;
+    AdainTraining training;
+  };
+  auto f = std::make_shared<Flags>();
+  AdainTraining& t = f->training;
+  CLI::App* verb = app.add_subcommand(
+      "adain", "A converter of voices by instance normalisation: content, speaker and decoder.");
+  f->data.Add(*verb);
+  verb->add_option("--encoder", f->encoder,
+                   "The speaker encoder that made the embeddings: judges conversions, beside the "
+                   "net's own");
+  AddRun(*verb, t.run, t.hold_out);
+  AddBody(*verb, t.net.content, "content-");
+  AddBody(*verb, t.net.speaker, "speaker-");
+  AddBody(*verb, t.net.decoder, "decoder-");
+  verb->add_option("--bottleneck", t.net.bottleneck, "Size of the content");
+  verb->add_option("--embedding", t.net.embedding, "Size of the speaker vector");
+  verb->add_option("--batch", t.batch);
+  verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
+  verb->add_option("--margin", t.margin, "Further frames at either end that the net sees");
+  verb->add_option("--voice-frames", t.voice_frames,
+                   "Of the speaker's other utterance that the vector is taken from");
+  verb->add_option("--content-noise", t.content_noise,
+                   "Deviation of noise added to the content in training");
+  verb->add_option("--warp", t.warp, "Of the mel axis that the content is taken from");
+  verb->add_option("--gain-db", t.gain_db, "Level of the other utterance, up or down");
+  verb->add_option("--mel-weight", t.mel_weight);
+  verb->add_option("--feature-weight", t.feature_weight);
+  verb->add_option("--critic-weight", t.critic_weight);
+  verb->add_option("--critics-from", t.critics_from,
+                   "Part of the run after which critics judge and voices are converted");
+  verb->add_option("--critic-channels", t.critic_channels);
+  verb->add_option("--converted", t.converted, "Crops of a batch that are converted as well");
+  verb->add_option("--speaker-weight", t.speaker_weight);
+  verb->add_option("--content-weight", t.content_weight);
+  verb->add_option("--spread-weight", t.spread_weight,
+                   "Of the squared cosines between the speaker vectors of a batch");
+  verb->add_option("--encoder-weight", t.encoder_weight, "Of the verdict of --encoder; 0: none");
+  verb->add_option("--average", t.average);
+  verb->add_option("--weight-decay", t.weight_decay);
+  verb->callback([f] {
+    const Data data = Read(f->data);
+    const TensorFile encoder = ReadEncoder(f->encoder, data.features);
+    const TrainedAdain trained =
+        TrainAdain(data.pack, data.features, f->encoder.empty() ? nullptr : &encoder, f->training,
+                   data.emphasis);
+    Finish(f->data, trained.file);
+    const AdainPoint& last = trained.curve.back();
+    fmt::print(
+        "{}: held-out mel distance {:.4f}; conversions: cosine {:.3f} to the target, {:.3f} to "
+        "the source\n",
+        f->data.out, last.held_out_mel, last.target_cosine, last.source_cosine);
   });
 }
 

@@ -1,4 +1,4 @@
-// sotto-train content and synth: the flags of the trainers of the neural anonymiser.
+// sotto-train content, synth and adain: the flags of the trainers of the neural anonymiser.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,5 +7,6 @@ namespace sotto {
 
 void AddContentVerb(CLI::App& app);
 void AddSynthVerb(CLI::App& app);
+void AddAdainVerb(CLI::App& app);
 
 }  // namespace sotto

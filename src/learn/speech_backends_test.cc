@@ -84,6 +84,32 @@ TEST(SpeechBackends, GiveTheSameWaveform) {
   }
 }
 
+TEST(SpeechBackends, GiveTheSameConversion) {
+  torch::NoGradGuard no_grad;
+  const AdainOptions options;
+  const TensorFile file = RandomAdain(options);
+  const AdainNet net(file);
+  TorchBackend backend(torch::kCPU);
+  backend.Load(file);
+  Adain<TorchBackend> trained(options, backend);
+  constexpr Eigen::Index kFrames = 120, kSamples = kFrames * 160;
+  const Eigen::MatrixXf mels = (Noise(80, kFrames, 1).array() * 3.0f + 12.0f).matrix();
+  const Eigen::MatrixXf content = net.Encode(mels, kFrames / 2);
+  EXPECT_LT(LargestDifference(trained.Content(Batch(mels)), content), 1e-3);
+  const Eigen::VectorXf voice = net.Speaker(mels);
+  const torch::Tensor vector = trained.Speaker(Batch(mels));
+  EXPECT_LT(LargestDifference(vector / vector.norm(), voice), 1e-4);
+  const SynthInput<Eigen::MatrixXf> in{content, Noise(2, kFrames, 2), Noise(1, kSamples, 3),
+                                       Noise(1, kSamples, 4), Noise(options.embedding, 1, 5)};
+  const Eigen::MatrixXf used = net.Run(in);
+  const torch::Tensor y = trained.Speak({Batch(in.content), Batch(in.pitch), Batch(in.harmonic),
+                                         Batch(in.noise), Batch(in.embedding)});
+  ASSERT_EQ(y.size(2), kSamples);
+  const double peak = used.cwiseAbs().maxCoeff();
+  ASSERT_GT(peak, 0.01);
+  EXPECT_LT(LargestDifference(y, used), 2e-4 * peak);
+}
+
 // Layers in another type than the rest, as on a GPU in bfloat16: every layer must convert.
 TEST(SpeechBackends, ComputeLayersInAnotherType) {
   torch::manual_seed(1);
@@ -113,6 +139,23 @@ TEST(SpeechBackends, ComputeLayersInAnotherType) {
   EXPECT_EQ(y.scalar_type(), torch::kFloat32);
   EXPECT_TRUE(
       torch::allclose(y, Synthesiser<TorchBackend>(synth, plain_synth).Forward(in), 1e-3, 1e-4));
+  AdainOptions adain;
+  adain.content = adain.speaker = adain.decoder = {16, 32, 2, 5, {1}, {2}};
+  TorchBackend plain_adain(torch::kCPU), wide_adain(torch::kCPU);
+  wide_adain.SetWork(torch::kFloat64);
+  const TensorFile adain_file = RandomAdain(adain);
+  plain_adain.Load(adain_file);
+  wide_adain.Load(adain_file);
+  const auto convert = [&](TorchBackend& backend) {
+    Adain<TorchBackend> net(adain, backend);
+    SynthInput<torch::Tensor> input = in;
+    input.content = net.Content(mels);
+    input.embedding = net.Speaker(mels);
+    return net.Speak(input);
+  };
+  const torch::Tensor converted = convert(wide_adain);
+  EXPECT_EQ(converted.scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(torch::allclose(converted, convert(plain_adain), 1e-3, 1e-3));
   Critics critics(4, torch::kCPU);
   critics.backend.SetWork(torch::kFloat64);
   EXPECT_EQ(critics(y.squeeze(1)).judgements[0].scalar_type(), torch::kFloat32);

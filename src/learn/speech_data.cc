@@ -288,15 +288,30 @@ Tensor SpeechData::Whole(std::int64_t utterance, std::int64_t most_samples) cons
   return samples_.narrow(0, sample_begins_[u], n).to(torch::kFloat32).unsqueeze(0) / 32768.0;
 }
 
-Tensor SpeechData::OtherEmbedding(const Crops& c) const {
+// `share` (batch, in [0, 1)): which of the others.
+Tensor SpeechData::OtherUtterance(const Crops& c, const Tensor& share) const {
   const Tensor speaker = speaker_index_.index_select(0, c.utterance);
   const Tensor count = other_count_.index_select(0, speaker);
-  const Tensor step =
-      1 +
-      (torch::rand({count.size(0)}, cumulative_.options()) * (count - 1)).floor().to(torch::kInt64);
+  const Tensor step = 1 + (share * (count - 1)).floor().to(torch::kInt64);
   const Tensor place = torch::remainder(place_.index_select(0, c.utterance) + step, count);
-  const Tensor other = other_list_.index_select(0, other_begin_.index_select(0, speaker) + place);
-  return embeddings_.index_select(0, other).unsqueeze(2);
+  return other_list_.index_select(0, other_begin_.index_select(0, speaker) + place);
+}
+
+Tensor SpeechData::OtherEmbedding(const Crops& c) const {
+  const Tensor share = torch::rand({c.utterance.size(0)}, cumulative_.options());
+  return embeddings_.index_select(0, OtherUtterance(c, share)).unsqueeze(2);
+}
+
+Crops SpeechData::Other(const Crops& c, std::int64_t frames, bool fixed) const {
+  const auto share = [&] {
+    return fixed ? torch::zeros({c.utterance.size(0)}, cumulative_.options())
+                 : torch::rand({c.utterance.size(0)}, cumulative_.options());
+  };
+  Crops other;
+  other.utterance = OtherUtterance(c, share());
+  const Tensor room = (cycle_.index_select(0, other.utterance) - frames).clamp_min(0) + 1;
+  other.start = (share() * room).floor().to(torch::kInt64);
+  return other;
 }
 
 Tensor SpeechData::MeanEmbedding(const Crops& c) const {

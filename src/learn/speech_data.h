@@ -57,6 +57,10 @@ class SpeechData {
   // The same few places in held-out utterances every time.
   Crops Fixed(std::int64_t batch, std::int64_t frames) const;
 
+  // `frames` content frames of another utterance of the same speaker, where there is one; `fixed`:
+  // the same every time.
+  Crops Other(const Crops& crops, std::int64_t frames, bool fixed = false) const;
+
   // batch × n samples of full scale 1. Utterances that end before go round.
   torch::Tensor Samples(const Crops& crops, std::int64_t n) const;
   // batch × frames of 10 ms: F0 in Hz without gaps, and 1 or 0 for voiced or not.
@@ -85,6 +89,7 @@ class SpeechData {
   void LoadSpeakers(const SpeechPack& pack, const HoldOut& hold_out,
                     const std::vector<double>& emphasis, std::uint64_t seed);
   void LoadFeatures(const SpeechPack& pack, const FeaturePack& features, torch::Device device);
+  torch::Tensor OtherUtterance(const Crops& crops, const torch::Tensor& share) const;
   torch::Tensor FrameIndex(const Crops& crops, std::int64_t frames) const;
 
   torch::Tensor samples_;                                      // int16

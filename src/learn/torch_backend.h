@@ -45,6 +45,7 @@ class TorchBackend {
   Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out);
   Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape);
   Tensor LayerNorm(const Tensor& x, const std::string& name);
+  static Tensor InstanceNorm(const Tensor& x);
   // With SetDropout, some of the values become 0.
   Tensor Gelu(const Tensor& x) const {
     const Tensor y = torch::gelu(x, "tanh");

@@ -66,6 +66,14 @@ Tensor TorchBackend::LayerNorm(const Tensor& x, const std::string& name) {
   return torch::layer_norm(x.transpose(1, 2), {n}, weight, bias, kLayerNormFloor).transpose(1, 2);
 }
 
+Tensor TorchBackend::InstanceNorm(const Tensor& x) {
+  // Statistics in single precision at least.
+  const Tensor wide = x.scalar_type() == torch::kBFloat16 ? x.to(torch::kFloat32) : x;
+  const Tensor centred = wide - wide.mean(2, /*keepdim=*/true);
+  const Tensor variance = centred.square().mean(2, /*keepdim=*/true);
+  return (centred * (variance + kInstanceNormFloor).rsqrt()).to(x.scalar_type());
+}
+
 Tensor TorchBackend::FoldPairs(const Tensor& x) {
   const std::int64_t batch = x.size(0), rows = x.size(1), frames = x.size(2);
   if (frames % 2 != 0) throw Error(fmt::format("{} frames are no pairs", frames));

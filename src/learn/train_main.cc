@@ -140,6 +140,7 @@ int main(int argc, char** argv) {
   sotto::AddEncoder(app, encoder);
   sotto::AddContentVerb(app);
   sotto::AddSynthVerb(app);
+  sotto::AddAdainVerb(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -14,16 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Cut to, or filled up with the last column to, so many columns.
-Eigen::MatrixXf FitColumns(const Eigen::MatrixXf& x, Eigen::Index count) {
-  if (x.cols() == count) return x;
-  Eigen::MatrixXf y(x.rows(), count);
-  const Eigen::Index kept = std::min(count, x.cols());
-  y.leftCols(kept) = x.leftCols(kept);
-  for (Eigen::Index t = kept; t < count; ++t) y.col(t) = x.col(x.cols() - 1);
-  return y;
-}
-
 }  // namespace
 
 ContentOptions ReadContentOptions(const TensorFile& file) {
@@ -64,6 +54,15 @@ void WriteContentOptions(const ContentOptions& o, TensorFile& file) {
 
 std::int64_t ContentFrames(std::int64_t samples) {
   return std::max<std::int64_t>(1, (samples + kContentHop - 1) / kContentHop);
+}
+
+Eigen::MatrixXf FitColumns(const Eigen::MatrixXf& x, Eigen::Index count) {
+  if (x.cols() == count) return x;
+  Eigen::MatrixXf y(x.rows(), count);
+  const Eigen::Index kept = std::min(count, x.cols());
+  y.leftCols(kept) = x.leftCols(kept);
+  for (Eigen::Index t = kept; t < count; ++t) y.col(t) = x.col(x.cols() - 1);
+  return y;
 }
 
 Eigen::MatrixXf InterpolateTeacher(const Eigen::MatrixXf& states, std::int64_t frames) {

@@ -23,6 +23,9 @@ void WriteContentOptions(const ContentOptions& options, TensorFile& file);
 // Content frames of so many samples: ⌈samples/320⌉, at least 1.
 std::int64_t ContentFrames(std::int64_t samples);
 
+// Cut to, or filled up with the last column to, so many columns.
+Eigen::MatrixXf FitColumns(const Eigen::MatrixXf& x, Eigen::Index count);
+
 // States of the teacher, one a column every 384 samples, at the places of `frames` content frames:
 // linear between two, the first and last beyond the ends.
 Eigen::MatrixXf InterpolateTeacher(const Eigen::MatrixXf& states, std::int64_t frames);

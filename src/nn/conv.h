@@ -2,12 +2,14 @@
 // convolution. A backend offers, on a tensor of channels × frames:
 //   Conv1d, BatchNorm, Relu, Tanh, Sigmoid, Add, Scale (by one factor a channel), Rows, Stack,
 //   MeanOverTime, SoftmaxOverTime, Statistics (weighted mean and deviation), RepeatLike, CentreRows
-// and, for the nets that make speech (content_net.h, synth_net.h):
-//   Linear, DepthwiseConv, LayerNorm (over channels), Gelu, Modulate (x·(1 + scale) + shift, one of
-//   each a channel), Affine (two constants), FoldPairs (two frames become one, twice as high),
-//   UnfoldPairs (twice as many frames, linearly between), Stft, InverseStft, LogMagnitude, Exp,
-//   Cos, Sin, Multiply, Subtract, Work and Full (to the type that layers compute in, and back)
-// A net is a template over it, written once (ecapa.h, xvector.h, content_net.h, synth_net.h).
+// and, for the nets that make speech (content_net.h, synth_net.h, adain_net.h):
+//   Linear, DepthwiseConv, LayerNorm (over channels), InstanceNorm (each channel to mean 0 and
+//   variance 1 over time), Gelu, Modulate (x·(1 + scale) + shift, one of each a channel), Affine
+//   (two constants), FoldPairs (two frames become one, twice as high), UnfoldPairs (twice as many
+//   frames, linearly between), Stft, InverseStft, LogMagnitude, Exp, Cos, Sin, Multiply, Subtract,
+//   Work and Full (to the type that layers compute in, and back)
+// A net is a template over it, written once (ecapa.h, xvector.h, content_net.h, synth_net.h,
+// adain_net.h).
 #pragma once
 
 #include <cstdint>
@@ -53,6 +55,7 @@ struct StftShape {
 inline constexpr float kVarianceFloor = 1e-12f;
 inline constexpr float kBatchNormFloor = 1e-5f;
 inline constexpr float kLayerNormFloor = 1e-6f;
+inline constexpr float kInstanceNormFloor = 1e-5f;
 // Power added under the logarithm of LogMagnitude = ½·ln(re² + im² + floor).
 inline constexpr float kLogPowerFloor = 1e-4f;
 

@@ -1,7 +1,8 @@
 // A ConvNeXt block for sequences (Liu et al. 2022; in one dimension Siuzdak 2023, "Vocos"): a
 // depthwise convolution over time, a normalisation of each frame, two linear layers with a GELU
 // between, and the sum with the input. With a condition the normalised frame is scaled and shifted
-// by linear functions of it (Perez et al. 2018, FiLM).
+// by linear functions of it (Perez et al. 2018, FiLM). With a normalisation of each channel over
+// time instead, that is adaptive instance normalisation (Huang & Belongie 2017, AdaIN).
 #pragma once
 
 #include <algorithm>
@@ -39,16 +40,23 @@ struct ConvNextOptions {
   }
 };
 
+enum class BlockNorm {
+  kLayer,     // of each frame over its channels, NAME.norm
+  kInstance,  // of each channel over time, without weights
+};
+
 // `condition`: size × 1 per recording, or nullptr.
 template <class Backend>
 typename Backend::Tensor ConvNextBlock(Backend& b, const typename Backend::Tensor& x,
                                        const std::string& name, const ConvNextOptions& o,
                                        std::int64_t block,
                                        const typename Backend::Tensor* condition,
-                                       std::int64_t condition_size) {
+                                       std::int64_t condition_size,
+                                       BlockNorm norm = BlockNorm::kLayer) {
   using Tensor = typename Backend::Tensor;
   Tensor y = b.DepthwiseConv(x, name + ".depthwise", o.Depthwise(block));
-  y = b.LayerNorm(std::move(y), name + ".norm");
+  y = norm == BlockNorm::kLayer ? b.LayerNorm(std::move(y), name + ".norm")
+                                : b.InstanceNorm(std::move(y));
   if (condition != nullptr) {
     const Tensor film = b.Linear(*condition, name + ".film", condition_size, 2 * o.channels);
     y = b.Modulate(std::move(y), b.Rows(film, 0, o.channels), b.Rows(film, o.channels, o.channels));

@@ -48,6 +48,8 @@ class EigenBackend {
   Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape) const;
   // Each frame to mean 0 and variance 1 over its channels, then NAME.weight and NAME.bias.
   Tensor LayerNorm(Tensor x, const std::string& name) const;
+  // Each channel to mean 0 and variance 1 over time.
+  static Tensor InstanceNorm(Tensor x);
   // x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks & Gimpel 2016).
   static Tensor Gelu(Tensor x);
   static Tensor Modulate(Tensor x, const Tensor& scale, const Tensor& shift);

@@ -102,6 +102,15 @@ Tensor EigenBackend::LayerNorm(Tensor x, const std::string& name) const {
   return x;
 }
 
+Tensor EigenBackend::InstanceNorm(Tensor x) {
+  const Eigen::VectorXf mean = x.rowwise().mean();
+  x.colwise() -= mean;
+  const Eigen::ArrayXf scale =
+      (x.array().square().rowwise().mean() + kInstanceNormFloor).sqrt().inverse();
+  x.array().colwise() *= scale;
+  return x;
+}
+
 Tensor EigenBackend::Gelu(Tensor x) {
   constexpr float kA = 0.7978845608f, kB = 0.044715f;
   auto a = x.array();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "nn/adain.h"
 #include "nn/content.h"
 #include "nn/encoder_net.h"
 #include "nn/synth.h"
@@ -84,6 +85,7 @@ class WeightMaker {
     AddRandom(file_, name + ".bias", {x.rows}, ++seed_);
     return x;
   }
+  static Tensor InstanceNorm(const Tensor& x) { return x; }
   static Tensor Gelu(const Tensor& x) { return x; }
   static Tensor Modulate(const Tensor& x, const Tensor&, const Tensor&) { return x; }
   static Tensor Affine(const Tensor& x, float, float) { return x; }
@@ -133,6 +135,17 @@ inline TensorFile RandomSynth(const SynthOptions& options) {
   Synthesiser<WeightMaker>(options, maker)
       .Forward({{options.content}, {2}, {1}, {1}, {options.embedding}});
   WriteSynthOptions(options, file);
+  return file;
+}
+
+inline TensorFile RandomAdain(const AdainOptions& options) {
+  TensorFile file;
+  WeightMaker maker(file);
+  Adain<WeightMaker> net(options, maker);
+  net.Content({options.mels});
+  net.Speaker({options.mels});
+  net.Speak({{options.bottleneck}, {2}, {1}, {1}, {options.embedding}});
+  WriteAdainOptions(options, file);
   return file;
 }
 

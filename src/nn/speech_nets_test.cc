@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "nn/adain.h"
 #include "nn/content.h"
 #include "nn/eigen_backend.h"
 #include "nn/net_testing.h"
@@ -35,6 +36,17 @@ SynthOptions SmallSynth() {
   o.embedding = 8;
   o.condition = 4;
   o.body = {16, 32, 2, 5, {1, 2}, {2, 1}};
+  return o;
+}
+
+AdainOptions SmallAdain() {
+  AdainOptions o;
+  o.mels = 12;
+  o.bottleneck = 6;
+  o.embedding = 8;
+  o.content = {16, 32, 3, 5, {1, 2}, {2}};
+  o.speaker = {12, 24, 2, 5, {1}, {2}};
+  o.decoder = {16, 32, 2, 5, {1, 2}, {2}};
   return o;
 }
 
@@ -109,6 +121,17 @@ TEST(SpeechOps, UnfoldingIsLinearInTime) {
   const Eigen::MatrixXf y = EigenBackend::UnfoldPairs(x);
   // Content frame j lies between frames 2j and 2j + 1 of 10 ms.
   for (int t = 1; t < 9; ++t) EXPECT_NEAR(y(0, t), t - 0.5, 1e-6);
+}
+
+TEST(SpeechOps, InstanceNormalisationLeavesNoMeanAndVarianceOne) {
+  Eigen::MatrixXf x = Noise(4, 200, 8);
+  x.row(1) = (x.row(1).array() * 20.0f + 100.0f).matrix();
+  x.row(3).setConstant(7.0f);
+  const Eigen::MatrixXf y = EigenBackend::InstanceNorm(x);
+  for (Eigen::Index c = 0; c < 4; ++c) {
+    EXPECT_NEAR(y.row(c).mean(), 0.0f, 1e-5f);
+    EXPECT_NEAR(y.row(c).squaredNorm() / 200.0f, c == 3 ? 0.0f : 1.0f, 1e-3f);
+  }
 }
 
 TEST(Source, HasPowerOneAndItsHarmonics) {
@@ -220,6 +243,56 @@ TEST(Synth, PiecesGiveWhatTheWholeGives) {
   }
 }
 
+// A stream of made-up content in the random net's voice.
+std::vector<float> Stream(const AdainNet& net, int frames, std::int64_t chunk) {
+  const Eigen::MatrixXf content = EigenBackend::InstanceNorm(Noise(6, frames / 2, 7));
+  SynthStream stream(net, std::vector<float>{1, -2, 0.5, 3, 0, 1, 1, -1}, 5, chunk);
+  std::vector<float> out;
+  for (int j = 0; j < frames / 2; ++j) {
+    const std::array<double, 2> pitch = {120.0 + j % 30, 121.0 + j % 30};
+    const std::array<bool, 2> voiced = {j % 3 == 0, j % 5 == 0};
+    stream.Push(content.col(j), pitch, voiced, out);
+  }
+  stream.Finish(out);
+  return out;
+}
+
+TEST(Adain, ContentForgetsWhatStaysTheSame) {
+  const AdainNet net(RandomAdain(SmallAdain()));
+  const Eigen::MatrixXf mels = (Noise(12, 400, 5).array() * 4.0f + 10.0f).matrix();
+  const Eigen::MatrixXf z = net.Encode(mels, 200);
+  ASSERT_EQ(z.rows(), 6);
+  ASSERT_EQ(z.cols(), 200);
+  for (Eigen::Index c = 0; c < 6; ++c) {
+    EXPECT_NEAR(z.row(c).mean(), 0.0f, 1e-4f);
+    EXPECT_NEAR(z.row(c).squaredNorm() / 200.0f, 1.0f, 1e-2f);
+  }
+  // A channel: another gain in each band, all the time. Zeros beyond the ends know nothing of it.
+  const Eigen::VectorXf gains = Noise(12, 1, 6) * 3.0f;
+  const Eigen::MatrixXf other = net.Encode(mels.colwise() + gains, 200);
+  const auto middle = [](const Eigen::MatrixXf& x) { return x.middleCols(40, 120); };
+  EXPECT_LT((middle(other) - middle(z)).norm(), 0.15f * middle(z).norm());
+  EXPECT_NEAR(net.Speaker(mels).norm(), 1.0f, 1e-5f);
+  EXPECT_GT((net.Speaker(mels) - net.Speaker(mels.colwise() + gains)).norm(), 1e-3f);
+  EXPECT_THROW(net.Encode(Noise(11, 20, 1), 10), Error);
+}
+
+TEST(Adain, StreamsInPiecesWithoutAStep) {
+  const AdainNet net(RandomAdain(SmallAdain()));
+  constexpr int kFrames = 1400;
+  const std::vector<float> whole = Stream(net, kFrames, 0), pieces = Stream(net, kFrames, 500);
+  ASSERT_EQ(whole.size(), static_cast<std::size_t>(kFrames * 160));
+  ASSERT_EQ(pieces.size(), whole.size());
+  double power = 0.0, difference = 0.0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    power += double{whole[i]} * whole[i];
+    difference += std::pow(double{whole[i]} - pieces[i], 2);
+  }
+  ASSERT_GT(power, 0.0);
+  EXPECT_LT(difference, 0.1 * power);  // other means and variances
+  EXPECT_EQ(Stream(net, 2, 0).size(), 320u);
+}
+
 TEST(Synth, SizesFitTheirLimits) {
   const auto count = [](const TensorFile& file) {
     std::size_t n = 0;
@@ -231,6 +304,9 @@ TEST(Synth, SizesFitTheirLimits) {
   EXPECT_GT(content, 3'000'000u);
   EXPECT_LT(synth * 2, std::size_t{16} << 20);
   EXPECT_GT(synth, 6'500'000u);
+  const std::size_t adain = count(RandomAdain({}));
+  EXPECT_LT(adain * 2, std::size_t{8} << 20);
+  EXPECT_GT(adain, 3'000'000u);
 }
 
 TEST(SpeechNets, DamagedFilesAreErrors) {
@@ -245,6 +321,10 @@ TEST(SpeechNets, DamagedFilesAreErrors) {
   EXPECT_THROW(SynthNet{synth}, Error);
   synth.metadata["sotto.kind"] = "ecapa";
   EXPECT_THROW(SynthNet{synth}, Error);
+  TensorFile adain = RandomAdain(SmallAdain());
+  EXPECT_THROW(SynthNet{adain}, Error);
+  adain.tensors.erase("speaker.head.bias");
+  EXPECT_THROW(AdainNet{adain}, Error);
   EXPECT_THROW(VoiceCondition(std::vector<float>(8, 0.0f)), Error);
 }
 

@@ -76,16 +76,17 @@ Eigen::MatrixXf SynthNet::Run(const SynthInput<Eigen::MatrixXf>& input) const {
   return Synthesiser<EigenBackend>(options_, backend).Forward(input);
 }
 
-SynthStream::SynthStream(const SynthNet& net, std::span<const float> embedding,
+SynthStream::SynthStream(const WaveformNet& net, std::span<const float> embedding,
                          std::uint64_t noise_seed, std::int64_t chunk)
     : net_(net),
+      shape_(net.Shape()),
       condition_(VoiceCondition(embedding)),
       source_(noise_seed),
-      sees_(net.Options().Sees()),
-      chunk_(chunk + chunk % 2) {
-  if (condition_.rows() != net.Options().embedding) {
+      sees_(shape_.sees),
+      chunk_(chunk == 0 ? shape_.piece : chunk + chunk % 2) {
+  if (condition_.rows() != shape_.embedding) {
     throw Error(fmt::format("{}: an embedding of {}, expected {}", net.File().where,
-                            condition_.rows(), net.Options().embedding));
+                            condition_.rows(), shape_.embedding));
   }
   sees_.left += sees_.left % 2;  // content frames are pairs
   sees_.right += sees_.right % 2;
@@ -94,9 +95,9 @@ SynthStream::SynthStream(const SynthNet& net, std::span<const float> embedding,
 void SynthStream::Push(const Eigen::Ref<const Eigen::VectorXf>& content,
                        std::span<const double, 2> f0_hz, std::span<const bool, 2> voiced,
                        std::vector<float>& out) {
-  if (content.size() != net_.Options().content) {
+  if (content.size() != shape_.content) {
     throw Error(fmt::format("{}: content of {}, expected {}", net_.File().where, content.size(),
-                            net_.Options().content));
+                            shape_.content));
   }
   content_.insert(content_.end(), content.data(), content.data() + content.size());
   for (std::size_t i = 0; i < 2; ++i) {
@@ -124,14 +125,21 @@ void SynthStream::Run(std::int64_t end, std::int64_t to, std::vector<float>& out
   const Eigen::Index frames = to - held_from_, samples = frames * kSynthHop;
   using Map = Eigen::Map<const Eigen::MatrixXf>;
   const SynthInput<Eigen::MatrixXf> input{
-      Map(content_.data(), net_.Options().content, frames / 2), Map(pitch_.data(), 2, frames),
+      Map(content_.data(), shape_.content, frames / 2), Map(pitch_.data(), 2, frames),
       Map(harmonic_.data(), 1, samples), Map(noise_.data(), 1, samples), condition_};
-  const Eigen::MatrixXf y = net_.Run(input);
-  const float* begin = y.data() + (next_ - held_from_) * kSynthHop;
-  out.insert(out.end(), begin, begin + (end - next_) * kSynthHop);
+  Eigen::MatrixXf y = net_.Run(input);
+  float* const begin = y.data() + (next_ - held_from_) * kSynthHop;
+  const auto faded = std::min(tail_.size(), static_cast<std::size_t>((to - next_) * kSynthHop));
+  for (std::size_t i = 0; i < faded; ++i) {
+    const float share = (static_cast<float>(i) + 0.5f) / static_cast<float>(tail_.size());
+    begin[i] = share * begin[i] + (1.0f - share) * tail_[i];
+  }
+  const float* const last = begin + (end - next_) * kSynthHop;
+  out.insert(out.end(), static_cast<const float*>(begin), last);
+  tail_.assign(last, last + std::min(shape_.fade, to - end) * kSynthHop);
   next_ = end;
   const std::int64_t keep = std::max(held_from_, next_ - sees_.left), gone = keep - held_from_;
-  Forget(content_, gone / 2 * net_.Options().content);
+  Forget(content_, gone / 2 * shape_.content);
   Forget(pitch_, gone * 2);
   Forget(harmonic_, gone * kSynthHop);
   Forget(noise_, gone * kSynthHop);

@@ -7,9 +7,21 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "dsp/f0.h"
+#include "dsp/fbank.h"
 #include "nn/safetensors.h"
 
 namespace sotto {
+namespace {
+
+std::vector<float> Samples(const SpeechPack& pack, const PackedUtterance& u, std::size_t most) {
+  std::vector<float> x(std::min<std::size_t>(u.count, most));
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x[k] = static_cast<float>(pack.samples[u.begin + k]) / 32768.0f;
+  }
+  return x;
+}
+
+}  // namespace
 
 std::vector<float> SynthesisF0(std::span<const float> x) {
   const std::vector<double> fine = EstimateF0(x, 16000);  // every 5 ms
@@ -35,10 +47,7 @@ FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher
   std::string first;
   ParallelFor(pack.utterances.size(), jobs, [&](std::size_t i) {
     const PackedUtterance& u = pack.utterances[i];
-    std::vector<float> x(u.count);
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      x[k] = static_cast<float>(pack.samples[u.begin + k]) / 32768.0f;
-    }
+    const std::vector<float> x = Samples(pack, u, u.count);
     UtteranceFeatures& out = features.utterances[i];
     try {
       out.embedding = encoder.Embed(x, pack.rate_hz);
@@ -60,6 +69,25 @@ FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher
   }
   for (const PackedUtterance& u : pack.utterances) features.ids.push_back(u.id);
   return features;
+}
+
+void UseSpeakerVectors(const SpeechPack& pack, const AdainNet& net, int jobs,
+                       FeaturePack& features) {
+  RequireMatch(pack, features);
+  constexpr std::size_t kMostSamples = 160000;
+  features.embedding_size = net.Options().embedding;
+  features.encoder = Fingerprint(net.File());
+  ParallelFor(pack.utterances.size(), jobs, [&](std::size_t i) {
+    const Features mels =
+        LogMel(Samples(pack, pack.utterances[i], kMostSamples), FbankOptions::Encoder());
+    if (mels.frames == 0) {
+      throw Error(fmt::format("'{}' is too short for a speaker vector", pack.utterances[i].id));
+    }
+    const Eigen::VectorXf voice = net.Speaker(Eigen::Map<const Eigen::MatrixXf>(
+        mels.values.data(), static_cast<Eigen::Index>(mels.dimension),
+        static_cast<Eigen::Index>(mels.frames)));
+    features.utterances[i].embedding.assign(voice.data(), voice.data() + voice.size());
+  });
 }
 
 }  // namespace sotto

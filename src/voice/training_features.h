@@ -6,6 +6,7 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
+#include "nn/adain.h"
 #include "speaker/encoder.h"
 #include "voice/moonshine_content.h"
 
@@ -19,5 +20,10 @@ std::vector<float> SynthesisF0(std::span<const float> x);
 FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher,
                          const SpeakerEncoder& encoder, int jobs,
                          const std::function<void(double)>& done = {});
+
+// Puts the vectors of the net's own speaker encoder (utterances up to ten seconds) in the place of
+// the embeddings, for MakeSpeakerPool.
+void UseSpeakerVectors(const SpeechPack& pack, const AdainNet& net, int jobs,
+                       FeaturePack& features);
 
 }  // namespace sotto
