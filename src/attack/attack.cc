@@ -15,7 +15,7 @@
 #include "base/tsv.h"
 #include "speaker/embed_corpus.h"
 #include "speaker/encoder.h"
-#include "voice/neural_nets.h"
+#include "voice/adain_nets.h"
 
 namespace sotto {
 namespace {
@@ -208,7 +208,7 @@ class Gatherer {
     if (record_.pool_given && o_.pool.empty()) {
       return "the release used a pool of its own: give it with --pool";
     }
-    if (record_.voice.IsNeural() && NetsFingerprint(record_.voice.neural) != record_.nets) {
+    if (record_.voice.IsNeural() && MethodNets(record_.voice) != record_.nets) {
       return fmt::format("the release used other nets ({}) than these: give them with --neural",
                          record_.nets);
     }

@@ -63,6 +63,18 @@ TEST(ReleaseRecord, KnowsMethodNeural) {
   EXPECT_NE(ErrorOf(other).find("bend_semitones"), std::string::npos);
 }
 
+TEST(ReleaseRecord, KnowsMethodAdain) {
+  const std::string adain =
+      R"({"method": "adain", "pitch": "target", "target": "generated", "target_gender": "random",
+          "target_pool": "default", "nets": "00ff", "content": "adain", "bend_semitones": 0.0,
+          "strategy": "random"})";
+  const ReleaseRecord record = ParseReleaseRecord(adain, "run");
+  EXPECT_TRUE(record.voice.IsAdain());
+  EXPECT_FALSE(record.voice.neural.teacher);
+  EXPECT_TRUE(record.HasDraws());
+  EXPECT_EQ(record.nets, "00ff");
+}
+
 TEST(ReleaseRecord, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(ErrorOf("[]").find("run: no JSON object"), std::string::npos);
   EXPECT_NE(ErrorOf("{}").find("no text 'method'"), std::string::npos);

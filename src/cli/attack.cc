@@ -108,8 +108,9 @@ void AddAttack(CLI::App& app) {
       ->type_name("N")
       ->excludes(key);
   verb->add_option("--context", o.context, "The release's context")->type_name("TEXT");
-  verb->add_option("--neural", o.neural,
-                   "The release's nets, where they were not the program's (method neural)")
+  verb->add_option(
+          "--neural", o.neural,
+          "The release's nets, where they were not the program's (methods neural and adain)")
       ->type_name("DIR");
   verb->add_option("--pool", o.pool, "The release's pool, where it was not the program's")
       ->type_name("FILE");

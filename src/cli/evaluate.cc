@@ -93,11 +93,11 @@ void AddEvaluate(CLI::App& app) {
   verb->add_option("--original", o.original, "The originals: any corpus")
       ->type_name("DIR")
       ->required();
-  verb->add_option(
-          "--method", o.methods,
-          "mcadams, voicemask, vtln or neural, with options of sotto anonymise after a colon "
-          "(alpha, pitch, target-gender, pool, f0; neural: target, target-pool, "
-          "content, bend); may be repeated")
+  verb->add_option("--method", o.methods,
+                   "mcadams, voicemask, vtln, neural or adain, with options of sotto anonymise "
+                   "after a colon "
+                   "(alpha, pitch, target-gender, pool, f0; neural and adain: target, target-pool, "
+                   "content, bend); may be repeated")
       ->type_name("NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();

@@ -76,7 +76,8 @@ class Streamer {
     VoiceOptions options;
     flags.method.Set(options);
     if (options.IsNeural()) {
-      throw Error("method neural works on files: its nets look two seconds ahead");
+      throw Error(
+          fmt::format("method {} works on files: its nets look two seconds ahead", options.method));
     }
     options.block_s = kStreamBlockS;
     const auto method = MakeVoiceMethod(

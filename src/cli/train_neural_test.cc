@@ -80,6 +80,11 @@ TEST(TrainNeural, SaysWhatIsWrongInOneLine) {
       Sotto(fmt::format("train voices {} --features {} -o {}", at("no-pack"), at("x"), at("v")));
   EXPECT_EQ(voices.code, 1);
   EXPECT_NE(voices.output.find("is no speech pack"), std::string::npos) << voices.output;
+  WriteMadeUp(folder / "p", folder / "f", true);
+  const Outcome adain = Sotto(fmt::format("train voices {} --features {} --adain {} -o {}", at("p"),
+                                          at("f"), at("no-pack"), at("v")));
+  EXPECT_EQ(adain.code, 1);
+  EXPECT_NE(adain.output.find("no-pack"), std::string::npos) << adain.output;
 }
 
 TEST(TrainNeural, PassesFlagsToTheTrainingProgram) {
@@ -90,6 +95,7 @@ TEST(TrainNeural, PassesFlagsToTheTrainingProgram) {
   EXPECT_EQ(flags.code, 0);
   EXPECT_NE(flags.output.find("--bottleneck"), std::string::npos);
   EXPECT_EQ(Sotto("train synth --no-such-flag").code, 2);
+  EXPECT_NE(Sotto("train adain --flags").output.find("--content-noise"), std::string::npos);
 }
 
 }  // namespace

@@ -42,20 +42,20 @@ void TargetFlags::Add(CLI::App& verb) {
 }
 
 void MethodFlags::Add(CLI::App& verb) {
-  verb.add_option(
-          "--method", method,
-          "How the voice is changed: moved poles (mcadams), a warped frequency axis "
-          "(voicemask), warps towards a voice of a pool (vtln), a new voice by nets (neural)")
-      ->check(CLI::IsMember({"mcadams", "voicemask", "vtln", "neural"}));
+  verb.add_option("--method", method,
+                  "How the voice is changed: moved poles (mcadams), a warped frequency axis "
+                  "(voicemask), warps towards a voice of a pool (vtln), a new voice by nets "
+                  "(neural; adain)")
+      ->check(CLI::IsMember({"mcadams", "voicemask", "vtln", "neural", "adain"}));
   verb.add_option(
           "--alpha", alpha,
           "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
       ->type_name("A|LO:HI")
       ->check(CheckAlpha);
-  verb.add_option(
-          "--pitch", pitch,
-          "keep it, move it to a target voice's, or scale it by a secret factor, up to 4 "
-          "semitones (default: keep; vtln and neural: target, which is part of those methods)")
+  verb.add_option("--pitch", pitch,
+                  "keep it, move it to a target voice's, or scale it by a secret factor, up to 4 "
+                  "semitones (default: keep; vtln, neural and adain: target, which is part of "
+                  "those methods)")
       ->check(CLI::IsMember({"keep", "target", "random"}));
   verb.add_option("--target-gender", target_gender,
                   "Of the target voice, compared with the speaker's (same and other need --pitch "
@@ -71,22 +71,23 @@ void MethodFlags::Add(CLI::App& verb) {
   verb.add_option("--f0", f0,
                   "How the vocoder finds the pitch: robust holds in noise, and is slower")
       ->check(CLI::IsMember({"fast", "robust"}));
-  verb.add_option(
-          "--neural", neural,
-          "neural: a folder of nets (docs/neural_training.md) in place of those in the program")
+  verb.add_option("--neural", neural,
+                  "neural, adain: a folder of nets (docs/neural_training.md) in place of those in "
+                  "the program")
       ->type_name("DIR");
   verb.add_option("--target", target,
-                  "neural: a voice nobody has, drawn from a distribution, or one of a pool")
+                  "neural, adain: a voice nobody has, drawn from a distribution, or one of a pool")
       ->check(CLI::IsMember({"generated", "pool"}));
   verb.add_option("--target-pool", target_pool,
-                  "neural: voices from sotto train voices (default: those beside the nets)")
+                  "neural, adain: voices from sotto train voices (default: those beside the nets)")
       ->type_name("FILE");
   verb.add_option("--content", content,
                   "neural: what hears the words, our own net or Moonshine where it is installed")
       ->check(CLI::IsMember({"student", "moonshine"}));
   verb.add_option("--models", models, "neural: the folder of Moonshine and ONNX Runtime")
       ->type_name("DIR");
-  verb.add_option("--bend", bend, "neural: bends the melody by up to so many semitones, in secret")
+  verb.add_option("--bend", bend,
+                  "neural, adain: bends the melody by up to so many semitones, in secret")
       ->check(CLI::Range(0.0, 12.0));
 }
 

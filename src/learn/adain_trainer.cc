@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 
 #include "base/error.h"
 #include "learn/augment.h"
@@ -74,6 +75,31 @@ class Listener {
   TorchMel mel_;
 };
 
+// Whose voices the first rows of a batch get: those half a batch further on, which are others since
+// batches are shuffled, or ones on the way from there to those a quarter further.
+struct Targets {
+  Targets(const Crops& crops, std::int64_t rows, double mixed) {
+    const std::int64_t all = crops.start.size(0);
+    const Tensor row = torch::arange(rows, crops.start.options());
+    one = torch::remainder(row + all / 2, all);
+    two = torch::remainder(row + all / 2 + all / 4, all);
+    const auto options = crops.start.options().dtype(torch::kFloat32);
+    angle = torch::rand({rows, 1}, options) * (0.5 * std::numbers::pi);
+    angle = torch::where(torch::rand({rows, 1}, options) < mixed, angle, torch::zeros_like(angle));
+  }
+  // Of the batch's voices (batch × size × 1), of the same length again.
+  Tensor Voices(const Tensor& of) const {
+    return UnitEmbeddings(of.index_select(0, one) * angle.cos().unsqueeze(2) +
+                          of.index_select(0, two) * angle.sin().unsqueeze(2));
+  }
+  // Of the batch's ln F0 (batch × 1).
+  Tensor Pitch(const Tensor& of) const {
+    return of.index_select(0, one) * angle.cos().square() +
+           of.index_select(0, two) * angle.sin().square();
+  }
+  Tensor one, two, angle;
+};
+
 // What the net hears and what it is to give.
 struct Batch {
   Tensor mels, voice_mels;
@@ -105,16 +131,11 @@ class BatchMaker {
     return batch;
   }
 
-  // The first `rows` crops get the voice and the pitch of the crop half a batch further on, which
-  // is far away since batches are shuffled: which one, and its sources.
-  Tensor Targets(const Crops& crops, std::int64_t rows) const {
-    const std::int64_t all = crops.start.size(0);
-    return torch::remainder(torch::arange(rows, crops.start.options()) + all / 2, all);
-  }
-  SynthInput<Tensor> Converted(const Crops& crops, const Tensor& target) const {
-    const std::int64_t rows = target.size(0);
+  // F0 and sources of the first crops, moved to the targets' level.
+  SynthInput<Tensor> Converted(const Crops& crops, const Targets& targets) const {
+    const std::int64_t rows = targets.one.size(0);
     const Tensor pitch = data_.SpeakerPitch(crops);
-    const Tensor shift = (pitch.index_select(0, target) - pitch.narrow(0, 0, rows)).exp();
+    const Tensor shift = (targets.Pitch(pitch) - pitch.narrow(0, 0, rows)).exp();
     const Crops first{crops.utterance.narrow(0, 0, rows), crops.start.narrow(0, 0, rows)};
     SynthInput<Tensor> input;
     SetPitch(input, (data_.F0(first, Frames()) * shift).clamp(50.0, 800.0),
@@ -163,10 +184,10 @@ AdainPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Con
   batch.input.embedding = net.Speaker(batch.voice_mels);
   point.held_out_mel = distance(batches.Inner(net.Speak(batch.input)), batch.speech).item<double>();
   const std::int64_t rows = 32;
-  const Tensor target = batches.Targets(crops, rows);
-  SynthInput<Tensor> input = batches.Converted(crops, target);
+  const Targets targets(crops, rows, 0.0);
+  SynthInput<Tensor> input = batches.Converted(crops, targets);
   input.content = batch.input.content.narrow(0, 0, rows);
-  input.embedding = batch.input.embedding.index_select(0, target);
+  input.embedding = targets.Voices(batch.input.embedding);
   const Tensor sound = net.Speak(input), mels = batches.Mels(sound);
   const Tensor voice = net.Speaker(mels);
   point.target_cosine = MeanCosine(voice, input.embedding).item<double>();
@@ -176,7 +197,7 @@ AdainPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Con
           .item<double>();
   if (listener != nullptr) {
     const Tensor heard = (*listener)(sound), who = data.MeanEmbedding(crops);
-    point.encoder_target = MeanCosine(heard, who.index_select(0, target)).item<double>();
+    point.encoder_target = MeanCosine(heard, targets.Voices(who)).item<double>();
     point.encoder_source = MeanCosine(heard, who.narrow(0, 0, rows)).item<double>();
   }
   return point;
@@ -207,6 +228,7 @@ std::string Record(const AdainTraining& o, const SpeechData& data, const TensorF
                                  {"feature_weight", o.feature_weight},
                                  {"critic_weight", o.critic_weight},
                                  {"converted", o.converted},
+                                 {"mixed", o.mixed},
                                  {"speaker_weight", o.speaker_weight},
                                  {"content_weight", o.content_weight},
                                  {"spread_weight", o.spread_weight},
@@ -269,6 +291,7 @@ void AdainTraining::Validate() const {
   need(warp >= 0.0 && warp <= 0.5, "the warp lies from 0 to 0.5");
   need(gain_db >= 0.0, "the level's range is 0 or more");
   need(converted >= 0 && converted <= batch, "converted crops are a part of the batch");
+  need(mixed >= 0.0 && mixed <= 1.0, "the share of mixed voices lies from 0 to 1");
   need(critic_channels >= 1, "critics need a channel");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
 }
@@ -338,15 +361,15 @@ TrainedAdain TrainAdain(const SpeechPack& pack, const FeaturePack& features,
     adam.learning_rate = clock.LearningRate();
     Crops crops;
     Batch batch;
-    Tensor target;
     SynthInput<Tensor> converting;
+    std::optional<Targets> targets;
     {
       torch::NoGradGuard no_grad;
       crops = data.Draw(o.batch, crop);
       batch = batches.Make(crops, false);
       if (converted > 0) {
-        target = batches.Targets(crops, converted);
-        converting = batches.Converted(crops, target);
+        targets.emplace(crops, converted, o.mixed);
+        converting = batches.Converted(crops, *targets);
       }
     }
     net.Spread(true);
@@ -356,7 +379,7 @@ TrainedAdain TrainAdain(const SpeechPack& pack, const FeaturePack& features,
     input.embedding = voice;
     if (converted > 0) {  // one pass for both; conversions teach the decoder alone
       converting.content = input.content.narrow(0, 0, converted).detach();
-      converting.embedding = voice.index_select(0, target).detach();
+      converting.embedding = targets->Voices(voice).detach();
       input.content = torch::cat({input.content, converting.content});
       input.pitch = torch::cat({input.pitch, converting.pitch});
       input.harmonic = torch::cat({input.harmonic, converting.harmonic});
@@ -387,7 +410,7 @@ TrainedAdain TrainAdain(const SpeechPack& pack, const FeaturePack& features,
              o.speaker_weight * (1.0 - MeanCosine(smooth.Speaker(mels), converting.embedding)) +
              o.content_weight * torch::smooth_l1_loss(smooth.Content(mels), said);
       if (listener && o.encoder_weight > 0.0) {
-        const Tensor who = data.MeanEmbedding(crops).index_select(0, target);
+        const Tensor who = targets->Voices(data.MeanEmbedding(crops));
         loss = loss + o.encoder_weight * (1.0 - MeanCosine((*listener)(sound), who));
       }
     }

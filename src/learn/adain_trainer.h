@@ -3,11 +3,11 @@
 // compared by log-mel spectra at four resolutions and by critics (spectral_losses.h), as the
 // synthesiser's are. The content is heard through a stretched mel axis (augment.h) and with noise
 // on it, so that it pays for the decoder to take the voice from the vector. A part of each batch is
-// converted to another speaker of the batch with F0 moved to that speaker's level, and judged by
-// the critics and by the net's own encoders (their moving averages): the vector asked for should be
-// heard in it, and the content that went in. Vectors of different crops are pushed apart (squared
-// cosines), so that they fill the sphere that new voices are drawn on. A speaker encoder may judge
-// too, and shows in validations how much of source and target it hears.
+// converted to another speaker of the batch, or to a voice between two, with F0 moved to that
+// level, and judged by the critics and by the net's own encoders (their moving averages): the
+// vector asked for should be heard in it, and the content that went in. Vectors of different crops
+// are pushed apart (squared cosines), so that they fill the sphere that new voices are drawn on. A
+// speaker encoder may judge too, and shows in validations how much of source and target it hears.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,7 @@ struct AdainTraining {
   double critics_from = 0.08;  // part of the run after which critics judge and voices are converted
   std::int64_t critic_channels = 24;
   std::int64_t converted = 8;  // crops of a batch that are converted as well
+  double mixed = 0.5;          // of these: to a voice between two speakers
   double speaker_weight = 1.0, content_weight = 1.0;
   double spread_weight = 1.0;   // of the squared cosines between the vectors of a batch
   double encoder_weight = 1.0;  // of the speaker encoder's verdict, where one is given

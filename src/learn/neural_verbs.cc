@@ -276,6 +276,7 @@ void AddAdainVerb(CLI::App& app) {
   verb->add_option("--converted", t.converted, "Crops of a batch that are converted as well");
   verb->add_option("--speaker-weight", t.speaker_weight);
   verb->add_option("--content-weight", t.content_weight);
+  verb->add_option("--mixed", t.mixed, "Of these: share that gets a voice between two speakers");
   verb->add_option("--spread-weight", t.spread_weight,
                    "Of the squared cosines between the speaker vectors of a batch");
   verb->add_option("--encoder-weight", t.encoder_weight, "Of the verdict of --encoder; 0: none");

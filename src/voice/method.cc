@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/tsv.h"
+#include "voice/adain_nets.h"
 #include "voice/neural_method.h"
 #include "voice/neural_nets.h"
 #include "voice/warp_editors.h"
@@ -48,9 +49,10 @@ const char* Name(F0Method method) { return method == F0Method::kFast ? "fast" : 
 namespace {
 
 // The file of the voices; empty: those in the program.
-std::filesystem::path NeuralPool(const NeuralOptions& o) {
-  return o.target_pool.empty() && !o.folder.empty() ? o.folder / "voices.safetensors"
-                                                    : o.target_pool;
+std::filesystem::path NeuralPool(const VoiceOptions& options) {
+  const NeuralOptions& o = options.neural;
+  if (!o.target_pool.empty() || o.folder.empty()) return o.target_pool;
+  return o.folder / (options.IsAdain() ? kAdainVoicesFile : "voices.safetensors");
 }
 
 }  // namespace
@@ -64,22 +66,28 @@ std::string VoiceOptions::Text() const {
                   Name(f0_method), digest(pool), digest(profile));
   if (!IsNeural()) return common;
   return fmt::format("{} {} {} {} {} {}", common, Name(neural.target), neural.teacher,
-                     neural.bend_semitones, digest(NeuralPool(neural)), NetsFingerprint(neural));
+                     neural.bend_semitones, digest(NeuralPool(*this)), MethodNets(*this));
 }
 
 void VoiceOptions::Validate() const {
   if (method != "mcadams" && method != "voicemask" && method != "vtln" && !IsNeural()) {
-    throw Error(fmt::format("method '{}': mcadams, voicemask, vtln or neural is allowed", method));
+    throw Error(
+        fmt::format("method '{}': mcadams, voicemask, vtln, neural or adain is allowed", method));
   }
   if (IsNeural() && Pitch() == PitchMode::kRandom) {
-    throw Error("method neural: pitch keep or target is allowed (--bend changes the contour)");
+    throw Error(fmt::format(
+        "method {}: pitch keep or target is allowed (--bend changes the contour)", method));
   }
   if (IsNeural() && !(neural.bend_semitones >= 0.0 && neural.bend_semitones <= 12.0)) {
-    throw Error(fmt::format("method neural: a bend of {} semitones: from 0 to 12 is allowed",
+    throw Error(fmt::format("method {}: a bend of {} semitones: from 0 to 12 is allowed", method,
                             neural.bend_semitones));
   }
   if (IsNeural() && (!pool.empty() || !profile.empty())) {
-    throw Error("method neural: --pool and --profile belong to other methods (--target-pool)");
+    throw Error(fmt::format(
+        "method {}: --pool and --profile belong to other methods (--target-pool)", method));
+  }
+  if (IsAdain() && neural.teacher) {
+    throw Error("method adain: --content moonshine belongs to neural, its content is its own");
   }
   if (target_gender != TargetGender::kRandom && method != "vtln" && !IsNeural() &&
       Pitch() != PitchMode::kTarget) {
@@ -94,8 +102,9 @@ std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, Target
   options.Validate();
   const PitchMode pitch = options.Pitch();
   if (options.IsNeural()) {
-    return std::make_unique<NeuralMethod>(options.neural, options.target_gender, pitch,
-                                          std::move(draws));
+    return std::make_unique<NeuralMethod>(
+        options.neural, options.target_gender, pitch, std::move(draws),
+        options.IsAdain() ? NeuralKind::kAdain : NeuralKind::kSynth);
   }
   if (options.method == "mcadams" && pitch == PitchMode::kKeep) {
     return std::make_unique<McAdamsMethod>(options.alpha, std::move(draws));

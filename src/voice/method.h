@@ -50,7 +50,10 @@ enum class NeuralTarget { kGenerated, kPool };
 NeuralTarget ParseNeuralTarget(std::string_view name);
 const char* Name(NeuralTarget target);
 
-// What the neural method is told beside the rest (voice/neural_method.h).
+// The methods that speak by nets: neural (content encoder and synthesiser), adain (one net).
+enum class NeuralKind { kSynth, kAdain };
+
+// What these methods are told beside the rest (voice/neural_method.h).
 struct NeuralOptions {
   std::filesystem::path folder;       // of the nets; empty: those in the program
   std::filesystem::path target_pool;  // empty: the voices beside the nets
@@ -62,10 +65,10 @@ struct NeuralOptions {
 
 // What a run of any method is told.
 struct VoiceOptions {
-  std::string method = "mcadams";  // mcadams, voicemask, vtln, neural
+  std::string method = "mcadams";  // mcadams, voicemask, vtln, neural, adain
   Range alpha;                     // of mcadams
-  // Not given: keep; target for vtln and neural, whose conversion includes it, and where a target
-  // gender is asked for.
+  // Not given: keep; target for vtln, neural and adain, whose conversion includes it, and where a
+  // target gender is asked for.
   std::optional<PitchMode> pitch;
   TargetGender target_gender = TargetGender::kRandom;
   std::filesystem::path pool;     // empty: the default pool
@@ -75,7 +78,9 @@ struct VoiceOptions {
   NeuralOptions neural;
 
   PitchMode Pitch() const;
-  bool IsNeural() const { return method == "neural"; }
+  bool IsAdain() const { return method == "adain"; }
+  // By nets: neural or adain.
+  bool IsNeural() const { return method == "neural" || IsAdain(); }
   bool UsesVocoder() const {
     return !IsNeural() && (method != "mcadams" || Pitch() != PitchMode::kKeep);
   }

@@ -48,7 +48,8 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     throw Error(
         fmt::format("option '{}': alpha, pitch, target-gender, pool and f0 are allowed "
                     "(NAME=VALUE); for neural "
-                    "pitch, target-gender, target, target-pool, content, bend and neural",
+                    "and adain pitch, target-gender, target, target-pool, content, bend and "
+                    "neural",
                     name));
   }
 }

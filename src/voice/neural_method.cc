@@ -7,17 +7,26 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "voice/adain_nets.h"
 #include "voice/neural_nets.h"
 
 namespace sotto {
 
 NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
-                           TargetDraws draws)
+                           TargetDraws draws, NeuralKind kind)
     : o_(options), gender_(gender), pitch_(pitch), draws_(std::move(draws)) {
-  NeuralNets nets = OpenNeuralNets(o_);
-  models_ = std::move(nets.models);
-  pool_ = std::move(nets.pool);
-  if (o_.target == NeuralTarget::kGenerated) generator_.emplace(pool_);
+  double nearest = kNearestVoice;
+  if (kind == NeuralKind::kAdain) {
+    AdainNets nets = OpenAdainNets(o_);
+    models_ = std::move(nets.models);
+    pool_ = std::move(nets.pool);
+    nearest = std::max(nearest, UsualNearest(pool_));
+  } else {
+    NeuralNets nets = OpenNeuralNets(o_);
+    models_ = std::move(nets.models);
+    pool_ = std::move(nets.pool);
+  }
+  if (o_.target == NeuralTarget::kGenerated) generator_.emplace(pool_, nearest);
   if (o_.teacher) {
     const ModelFolders models = ModelFolders::Default(o_.models);
     teacher_ = std::make_shared<MoonshineContent>(OnnxRuntime::Open(models), models);

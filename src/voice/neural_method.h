@@ -1,5 +1,5 @@
-// The neural method (`--method neural`): voice/neural_voice.h with a target drawn for each speaker
-// or utterance, never by a look at the source.
+// The methods that speak by nets (`--method neural`, `--method adain`): voice/neural_voice.h with a
+// target drawn for each speaker or utterance, never by a look at the source.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,10 @@ namespace sotto {
 
 class NeuralMethod : public VoiceMethod {
  public:
-  // Throws Error as OpenNeuralNets (neural_nets.h) does, and where Moonshine is asked for and
-  // missing.
+  // Throws Error as OpenNeuralNets (neural_nets.h) and OpenAdainNets (adain_nets.h) do, and where
+  // Moonshine is asked for and missing.
   NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
-               TargetDraws draws);
+               TargetDraws draws, NeuralKind kind = NeuralKind::kSynth);
 
   // The gender of the target may follow the source's, which must then be known.
   bool NeedsFit() const override { return gender_ != TargetGender::kRandom && !sources_; }
@@ -37,7 +37,7 @@ class NeuralMethod : public VoiceMethod {
   TargetGender gender_;
   PitchMode pitch_;
   TargetDraws draws_;
-  std::shared_ptr<const NeuralModels> models_;
+  std::shared_ptr<const VoiceNets> models_;
   SpeakerPool pool_;
   std::optional<PseudoSpeakers> generator_;  // unless the pool itself is the target
   std::shared_ptr<const MoonshineContent> teacher_;

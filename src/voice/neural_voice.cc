@@ -22,18 +22,17 @@ constexpr std::int64_t kContextFrames = 100;  // content frames: 2 s, more than 
 
 class NeuralTransformer : public StreamTransformer {
  public:
-  NeuralTransformer(std::shared_ptr<const NeuralModels> models, const NeuralVoiceOptions& options)
+  NeuralTransformer(std::shared_ptr<const VoiceNets> models, const NeuralVoiceOptions& options)
       : models_(std::move(models)),
         o_(options),
         block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
-        synth_(models_->Synth(), options.target.embedding, options.noise_seed),
+        shape_(models_->Waveform().Shape()),
+        synth_(models_->Waveform(), options.target.embedding, options.noise_seed),
         cap_(kHop, kCapReach, kCapMarginDb),
         peaks_(kHop, options.peak_limit) {
-    if (o_.target.embedding.size() !=
-        static_cast<std::size_t>(models_->Synth().Options().embedding)) {
+    if (o_.target.embedding.size() != static_cast<std::size_t>(shape_.embedding)) {
       throw Error(fmt::format("target '{}': an embedding of {}, the synthesiser takes {}",
-                              o_.target.name, o_.target.embedding.size(),
-                              models_->Synth().Options().embedding));
+                              o_.target.name, o_.target.embedding.size(), shape_.embedding));
     }
     if (o_.content_key) noise_.emplace(*o_.content_key);
     if (models_->ContentNoise() > 0.0 && !noise_) {
@@ -69,8 +68,9 @@ class NeuralTransformer : public StreamTransformer {
   }
 
   std::size_t LatencySamples() const override {
-    // The block and its context, the synthesiser's own pieces (8 s and what it sees), the level.
-    return static_cast<std::size_t>((block_ + kContextFrames) * kContentHop + 9 * kRateHz);
+    // The block and its context, the synthesiser's own pieces and what it sees, the level.
+    return static_cast<std::size_t>((block_ + kContextFrames) * kContentHop +
+                                    (shape_.piece + shape_.sees.right) * kSynthHop + kRateHz / 2);
   }
 
  private:
@@ -114,17 +114,16 @@ class NeuralTransformer : public StreamTransformer {
   }
 
   Eigen::MatrixXf Content(std::span<const float> x, std::int64_t frames) const {
-    if (o_.teacher) return models_->Content().FromTeacher(o_.teacher->States(x), frames);
+    if (o_.teacher) return models_->FromTeacher(o_.teacher->States(x), frames);
     const Features mels = LogMel(x, FbankOptions::Encoder());
     if (mels.frames == 0) {
-      return models_->Content().Encode(
-          Eigen::MatrixXf::Constant(models_->Content().Options().mels, 1, kSilentLogMel), frames);
+      return models_->Encode(
+          Eigen::MatrixXf::Constant(FbankOptions::Encoder().bins, 1, kSilentLogMel), frames);
     }
-    return models_->Content().Encode(
-        Eigen::Map<const Eigen::MatrixXf>(mels.values.data(),
-                                          static_cast<Eigen::Index>(mels.dimension),
-                                          static_cast<Eigen::Index>(mels.frames)),
-        frames);
+    return models_->Encode(Eigen::Map<const Eigen::MatrixXf>(
+                               mels.values.data(), static_cast<Eigen::Index>(mels.dimension),
+                               static_cast<Eigen::Index>(mels.frames)),
+                           frames);
   }
 
   // The source's pitch, as far as it is known by now.
@@ -186,9 +185,10 @@ class NeuralTransformer : public StreamTransformer {
   static constexpr std::size_t kCapReach = 3;                // hops: 30 ms before and behind
   static constexpr double kCapMarginDb = 6.0;
 
-  const std::shared_ptr<const NeuralModels> models_;
+  const std::shared_ptr<const VoiceNets> models_;
   const NeuralVoiceOptions o_;
   const std::int64_t block_;
+  const WaveformShape shape_;
   SynthStream synth_;
   std::optional<KeyedGaussian> noise_;
   LoudnessKeeper loudness_{0.0, 16.0, 0.98};  // over half a second
@@ -218,8 +218,13 @@ NeuralModels::NeuralModels(TensorFile content, TensorFile synth)
   }
 }
 
+Eigen::MatrixXf AdainModels::FromTeacher(const Eigen::MatrixXf& /*states*/,
+                                         std::int64_t /*frames*/) const {
+  throw Error(fmt::format("{}: its content has no teacher", net_.File().where));
+}
+
 std::unique_ptr<StreamTransformer> MakeNeuralTransformer(int rate_hz,
-                                                         std::shared_ptr<const NeuralModels> models,
+                                                         std::shared_ptr<const VoiceNets> models,
                                                          const NeuralVoiceOptions& options) {
   if (rate_hz == kRateHz) {
     return std::make_unique<NeuralTransformer>(std::move(models), options);

@@ -1,6 +1,6 @@
-// The neural method's way through one recording: content (what is said), F0 moved to the target's
-// level and range, and the target's embedding go into the synthesiser; what comes out is another
-// voice saying the same.
+// The way of the methods neural and adain through one recording: content (what is said), F0 moved
+// to the target's level and range, and the target's embedding go into the net that speaks; what
+// comes out is another voice saying the same.
 //
 // Works at 16 kHz: other rates are brought there and back, so that nothing is left above 8 kHz.
 // Blocks of twenty seconds with two seconds of context: bounded memory for any length. The level
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "nn/adain.h"
 #include "nn/content.h"
 #include "nn/synth.h"
 #include "voice/moonshine_content.h"
@@ -23,20 +24,57 @@
 
 namespace sotto {
 
-// Content encoder and synthesiser that belong together.
-class NeuralModels {
+// Nets that belong together: one hears what is said, one says it.
+class VoiceNets {
+ public:
+  virtual ~VoiceNets() = default;
+  // mels × n (100 Hz) to size × `frames`.
+  virtual Eigen::MatrixXf Encode(const Eigen::MatrixXf& mels, std::int64_t frames) const = 0;
+  // The same from the teacher's states; Error where there was no teacher.
+  virtual Eigen::MatrixXf FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const = 0;
+  virtual const WaveformNet& Waveform() const = 0;
+  // Deviation of the noise on the content.
+  virtual double ContentNoise() const { return 0.0; }
+};
+
+// Content encoder and synthesiser.
+class NeuralModels : public VoiceNets {
  public:
   // Throws Error unless both have the same bottleneck.
   NeuralModels(TensorFile content, TensorFile synth);
 
+  Eigen::MatrixXf Encode(const Eigen::MatrixXf& mels, std::int64_t frames) const override {
+    return content_.Encode(mels, frames);
+  }
+  Eigen::MatrixXf FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const override {
+    return content_.FromTeacher(states, frames);
+  }
+  const WaveformNet& Waveform() const override { return synth_; }
+
   const ContentNet& Content() const { return content_; }
   const SynthNet& Synth() const { return synth_; }
-  double ContentNoise() const { return content_noise_; }
+  double ContentNoise() const override { return content_noise_; }
 
  private:
   ContentNet content_;
   SynthNet synth_;
   double content_noise_ = 0.0;
+};
+
+// One net for all (nn/adain_net.h). Means and variances of its content are those of a block with
+// the context around it.
+class AdainModels : public VoiceNets {
+ public:
+  explicit AdainModels(TensorFile file) : net_(std::move(file)) {}
+
+  Eigen::MatrixXf Encode(const Eigen::MatrixXf& mels, std::int64_t frames) const override {
+    return net_.Encode(mels, frames);
+  }
+  Eigen::MatrixXf FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const override;
+  const WaveformNet& Waveform() const override { return net_; }
+
+ private:
+  AdainNet net_;
 };
 
 struct NeuralVoiceOptions {
@@ -54,7 +92,7 @@ struct NeuralVoiceOptions {
 
 // Any rate from 8 to 192 kHz.
 std::unique_ptr<StreamTransformer> MakeNeuralTransformer(int rate_hz,
-                                                         std::shared_ptr<const NeuralModels> models,
+                                                         std::shared_ptr<const VoiceNets> models,
                                                          const NeuralVoiceOptions& options);
 
 }  // namespace sotto

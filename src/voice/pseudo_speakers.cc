@@ -149,6 +149,28 @@ SpeakerPool MakeSpeakerPool(const SpeechPack& pack, const FeaturePack& features)
   return pool;
 }
 
+double UsualNearest(const SpeakerPool& pool) {
+  std::vector<Eigen::VectorXf> voices;
+  for (const SpeakerVoice& voice : pool.voices) {
+    voices.emplace_back(
+        Eigen::Map<const Eigen::VectorXf>(voice.embedding.data(),
+                                          static_cast<Eigen::Index>(voice.embedding.size()))
+            .normalized());
+  }
+  if (voices.size() < 2) throw Error("a pool of fewer than two voices");
+  std::vector<double> nearest(voices.size(), -1.0);
+  for (std::size_t i = 0; i < voices.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double cosine = voices[i].dot(voices[j]);
+      nearest[i] = std::max(nearest[i], cosine);
+      nearest[j] = std::max(nearest[j], cosine);
+    }
+  }
+  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
+  std::nth_element(nearest.begin(), middle, nearest.end());
+  return *middle;
+}
+
 PseudoSpeakers::Group PseudoSpeakers::Fit(const Eigen::MatrixXd& embeddings,
                                           const Eigen::MatrixXd& pitch) {
   Group group;

@@ -43,11 +43,18 @@ TensorFile WriteSpeakerPool(const SpeakerPool& pool);
 // all voiced frames. Throws Error with counts when a speaker has no gender or no voiced frames.
 SpeakerPool MakeSpeakerPool(const SpeechPack& pack, const FeaturePack& features);
 
+// The cosine above which a voice counts as one of the pool, for embeddings that were trained to
+// tell speakers apart.
+inline constexpr double kNearestVoice = 0.85;
+// The same for other embeddings: the median over the pool's voices of the cosine to the nearest
+// other voice, so that a new voice stands no nearer to a person than people stand to one another.
+double UsualNearest(const SpeakerPool& pool);
+
 class PseudoSpeakers {
  public:
   // Throws Error with counts when a gender has fewer than 10 voices or a voice is not complete.
   // `nearest`: draws with a larger cosine to a voice of the pool are drawn again.
-  explicit PseudoSpeakers(const SpeakerPool& pool, double nearest = 0.85);
+  explicit PseudoSpeakers(const SpeakerPool& pool, double nearest = kNearestVoice);
 
   // A voice of this gender for this speaker and utterance, by the strategy of `draws`. Throws Error
   // when a hundred draws in a row lie too near a voice of the pool.

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "voice/neural_nets.h"
+#include "voice/adain_nets.h"
 
 namespace sotto {
 
@@ -50,8 +50,10 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["target"] = Name(options.neural.target);
     record["target_gender"] = Name(options.target_gender);
     record["target_pool"] = options.neural.target_pool.empty() ? "default" : "given";
-    record["nets"] = NetsFingerprint(options.neural);
-    record["content"] = options.neural.teacher ? "moonshine" : "student";
+    record["nets"] = MethodNets(options);
+    record["content"] = options.IsAdain()        ? "adain"
+                        : options.neural.teacher ? "moonshine"
+                                                 : "student";
     record["bend_semitones"] = options.neural.bend_semitones;
     record["band_hz"] = 8000;  // nothing is left above
   }

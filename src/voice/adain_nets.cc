@@ -1,0 +1,66 @@
+#include "voice/adain_nets.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "voice/neural_nets.h"
+
+namespace sotto {
+
+#ifdef SOTTO_ADAIN_NETS
+extern const std::string_view kAdainBytes, kAdainVoicesBytes;
+#else
+constexpr std::string_view kAdainBytes, kAdainVoicesBytes;
+#endif
+
+namespace {
+
+std::string_view InProgram(std::string_view bytes) {
+  if (bytes.empty()) {
+    throw Error("method adain: this program was built without its nets; give a folder (--neural)");
+  }
+  return bytes;
+}
+
+// Read once: methods are made anew for every attacker.
+const std::shared_ptr<const AdainModels>& ModelsInProgram() {
+  static const auto models = std::make_shared<const AdainModels>(
+      ParseTensorFile(InProgram(kAdainBytes), "the program's AdaIN net"));
+  return models;
+}
+
+}  // namespace
+
+AdainNets OpenAdainNets(const NeuralOptions& o) {
+  AdainNets nets;
+  nets.models = o.folder.empty()
+                    ? ModelsInProgram()
+                    : std::make_shared<const AdainModels>(ReadTensorFile(o.folder / kAdainFile));
+  const TensorFile voices = !o.target_pool.empty() ? ReadTensorFile(o.target_pool)
+                            : o.folder.empty()     ? ParseTensorFile(InProgram(kAdainVoicesBytes),
+                                                                     "the program's AdaIN voices")
+                                                   : ReadTensorFile(o.folder / kAdainVoicesFile);
+  nets.pool = ReadSpeakerPool(voices);
+  const auto size = static_cast<std::size_t>(nets.models->Waveform().Shape().embedding);
+  for (const SpeakerVoice& voice : nets.pool.voices) {
+    if (voice.embedding.size() != size) {
+      throw Error(fmt::format("{}: voice '{}' has an embedding of {}, the net takes {}",
+                              voices.where, voice.name, voice.embedding.size(), size));
+    }
+  }
+  return nets;
+}
+
+std::string MethodNets(const VoiceOptions& options) {
+  if (!options.IsAdain()) return NetsFingerprint(options.neural);
+  const std::string bytes = options.neural.folder.empty()
+                                ? std::string(InProgram(kAdainBytes))
+                                : ReadTextFile(options.neural.folder / kAdainFile);
+  return ContentDigest(bytes).substr(0, 16);
+}
+
+}  // namespace sotto
