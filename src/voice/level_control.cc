@@ -56,4 +56,38 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
   return first ? std::span<const double>{} : std::span<const double>(finished_);
 }
 
+LevelCap::LevelCap(std::size_t block_size, std::size_t reach, double margin_db)
+    : reach_(reach),
+      limit_(std::pow(10.0, margin_db / 10.0)),
+      energies_(reach, 0.0),
+      finished_(block_size) {}
+
+double LevelCap::GainOf(std::size_t place) const {
+  double loudest = 0.0, energy = 0.0;
+  for (std::size_t i = place; i <= place + 2 * reach_; ++i) {
+    loudest = std::max(loudest, energies_[i]);
+  }
+  for (const double y : blocks_[place]) energy += y * y;
+  return energy > limit_ * loudest ? std::sqrt(limit_ * loudest / energy) : 1.0;
+}
+
+std::span<const double> LevelCap::Process(std::span<const double> input,
+                                          std::span<const double> block) {
+  double energy = 0.0;
+  for (const double x : input) energy += x * x;
+  energies_.push_back(energy);
+  blocks_.emplace_back(block.begin(), block.end());
+  if (blocks_.size() == reach_ + 1) border_gain_ = GainOf(0);  // of the very first block
+  if (blocks_.size() < reach_ + 2) return {};
+  const double end_gain = std::min(GainOf(0), GainOf(1));
+  const double slope = (end_gain - border_gain_) / static_cast<double>(finished_.size());
+  for (std::size_t i = 0; i < finished_.size(); ++i) {
+    finished_[i] = blocks_.front()[i] * (border_gain_ + slope * static_cast<double>(i));
+  }
+  border_gain_ = end_gain;
+  blocks_.pop_front();
+  energies_.pop_front();
+  return finished_;
+}
+
 }  // namespace sotto

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,32 @@ class PeakHolder {
   double waiting_gain_ = 1.0;  // what waiting_ needs
   double energy_free_ = 0.0, energy_held_ = 0.0;
   double lost_gain_ = 1.0;
+};
+
+// Made sound is held below the input around it. The loudness above follows over many blocks, so
+// that where speech stops at once a tail of made sound would stay, and a breath of it would come
+// before an onset. Here no block may have more energy than the loudest of the input's blocks from
+// `reach` before it to `reach` behind it, and `margin_db` more; where these are silent it is
+// silenced. The gain runs from border to border as in PeakHolder. Delays by reach + 1 blocks.
+class LevelCap {
+ public:
+  LevelCap(std::size_t block_size, std::size_t reach, double margin_db);
+
+  // Takes the input's and the made block of one place; once `reach` + 1 more have been taken,
+  // returns the made one, finished. Empty before that.
+  std::span<const double> Process(std::span<const double> input, std::span<const double> block);
+
+  std::size_t DelayBlocks() const { return reach_ + 1; }
+
+ private:
+  double GainOf(std::size_t place) const;  // of a block in blocks_
+
+  const std::size_t reach_;
+  const double limit_;                      // of energies
+  std::deque<double> energies_;             // of the input: reach_ before blocks_.front() and on
+  std::deque<std::vector<double>> blocks_;  // made, not finished
+  std::vector<double> finished_;
+  double border_gain_ = 1.0;  // at the start of blocks_.front()
 };
 
 }  // namespace sotto

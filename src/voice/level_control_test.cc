@@ -58,5 +58,36 @@ TEST(LoudnessKeeper, BringsBackTheInputsLevelAndIsTheIdentityOnEqualBlocks) {
   EXPECT_NEAR(out_energy / in_energy, 1.0, 1e-3);
 }
 
+TEST(LevelCap, SilencesWhatStandsInSilenceAndPassesWhatIsBelowTheInput) {
+  SeededRng rng(4);
+  LevelCap cap(100, 2, 3.0);
+  std::vector<std::vector<double>> made, out;
+  for (int b = 0; b < 60; ++b) {
+    const double in_scale = b < 20 || b >= 40 ? 0.0 : 1.0;
+    const double out_scale = b == 30 ? 4.0 : 0.8;
+    std::vector<double> input(100), block(100);
+    for (double& x : input) x = in_scale * rng.Gaussian();
+    for (double& x : block) x = out_scale * rng.Gaussian();
+    made.push_back(block);
+    const auto finished = cap.Process(input, block);
+    EXPECT_EQ(finished.empty(), b < static_cast<int>(cap.DelayBlocks()));
+    if (!finished.empty()) out.emplace_back(finished.begin(), finished.end());
+  }
+  const auto energy = [](const std::vector<double>& block) {
+    double sum = 0.0;
+    for (const double x : block) sum += x * x;
+    return sum;
+  };
+  for (std::size_t b = 0; b < out.size(); ++b) {
+    if (b < 18 || b >= 42) {
+      EXPECT_EQ(energy(out[b]), 0.0) << b;
+    } else if (b >= 20 && b < 29) {
+      EXPECT_EQ(out[b], made[b]) << b;
+    }
+  }
+  EXPECT_LT(energy(out[30]), 2.0 * 100 * 2);  // the input's loudest block has about 100
+  EXPECT_EQ(out[33], made[33]);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -140,6 +140,29 @@ TEST(NeuralNets, TheVoiceIsNearerToTheTargetsThanToTheSources) {
   EXPECT_GT(margin / all, 0.2);
 }
 
+TEST(NeuralNets, WhereSpeechIsCutOffNoTailOfMadeSoundStays) {
+  SOTTO_NEEDS_SHARED(kSpeech);
+  const NeuralMethod method = Method();
+  for (const fs::path& file : Recordings(80)) {
+    std::vector<float> x = ReadSound(file).channels[0];
+    // In the loudest tenth of a second of its first half.
+    std::size_t cut = 1600;
+    double most = 0.0;
+    for (std::size_t i = 0; i + 1600 < x.size() / 2; i += 160) {
+      const double power = Power(std::span(x).subspan(i, 1600));
+      if (power > most) cut = i + 800;
+      most = std::max(most, power);
+    }
+    std::fill(x.begin() + static_cast<std::ptrdiff_t>(cut), x.end(), 0.0F);
+    const std::vector<float> y = Convert(method, x, 16000, file.stem().string());
+    ASSERT_EQ(y.size(), x.size());
+    EXPECT_EQ(Power(std::span(y).subspan(cut + 480)), 0.0) << file;
+    EXPECT_NEAR(10.0 * std::log10(Power(std::span(y).first(cut)) / Power(std::span(x).first(cut))),
+                0.0, 3.0)
+        << file;
+  }
+}
+
 // One synthesiser serves both: what Moonshine hears and what our own net hears lie close enough
 // together to sound alike.
 TEST(NeuralNets, StudentAndTeacherCanBeSwapped) {

@@ -27,6 +27,7 @@ class NeuralTransformer : public StreamTransformer {
         o_(options),
         block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
         synth_(models_->Synth(), options.target.embedding, options.noise_seed),
+        cap_(kHop, kCapReach, kCapMarginDb),
         peaks_(kHop, options.peak_limit) {
     if (o_.target.embedding.size() !=
         static_cast<std::size_t>(models_->Synth().Options().embedding)) {
@@ -56,8 +57,8 @@ class NeuralTransformer : public StreamTransformer {
     const auto samples = static_cast<std::int64_t>(pushed_);
     if (const std::int64_t frames = ContentFrames(samples); frames > next_) Speak(frames, samples);
     synth_.Finish(sound_);
-    // Silence brings out the last part of a hop and the one that the peak holder keeps.
-    const std::size_t padded = (input_.size() / kHop + 2) * kHop;
+    // Silence brings out the last part of a hop and those that the cap and the peak holder keep.
+    const std::size_t padded = (input_.size() / kHop + 2 + cap_.DelayBlocks()) * kHop;
     input_.resize(padded);
     sound_.resize(padded);
     Level(out);
@@ -151,7 +152,9 @@ class NeuralTransformer : public StreamTransformer {
       std::copy_n(input_.begin() + begin, kHop, in.begin());
       std::copy_n(sound_.begin() + begin, kHop, block.begin());
       loudness_.Process(in, block, peaks_.LostGain());
-      for (const double y : peaks_.Process(block)) {
+      const std::span<const double> capped = cap_.Process(in, block);
+      if (capped.empty()) continue;
+      for (const double y : peaks_.Process(capped)) {
         out.push_back(static_cast<float>(y));
         ++emitted_;
       }
@@ -163,6 +166,8 @@ class NeuralTransformer : public StreamTransformer {
 
   static constexpr float kSilentLogMel = -15.9f;             // ln 2⁻²³
   static constexpr std::size_t kMostPitchFrames = 60 * 100;  // a minute of voice is enough
+  static constexpr std::size_t kCapReach = 2;                // hops: 20 ms before and behind
+  static constexpr double kCapMarginDb = 3.0;
 
   const std::shared_ptr<const NeuralModels> models_;
   const NeuralVoiceOptions o_;
@@ -170,6 +175,7 @@ class NeuralTransformer : public StreamTransformer {
   SynthStream synth_;
   std::optional<KeyedGaussian> noise_;
   LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
+  LevelCap cap_;
   PeakHolder peaks_;
   std::vector<float> input_, window_, sound_;
   std::int64_t window_from_ = 0, next_ = 0;  // content frames

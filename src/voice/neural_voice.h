@@ -4,7 +4,8 @@
 //
 // Works at 16 kHz: other rates are brought there and back, so that nothing is left above 8 kHz.
 // Blocks of twenty seconds with two seconds of context: bounded memory for any length. The level
-// follows the input's (voice/level_control.h). Exactly as many samples come out as went in.
+// follows the input's (voice/level_control.h), and 20 ms away from any sound of the input there is
+// none in the output. Exactly as many samples come out as went in.
 #pragma once
 
 #include <cstdint>

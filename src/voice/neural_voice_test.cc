@@ -95,6 +95,23 @@ TEST(NeuralVoice, SilenceStaysSilentAndLoudnessIsKept) {
   for (const float v : silent) ASSERT_NEAR(v, 0.0f, 1e-6f);
 }
 
+TEST(NeuralVoice, StopsWithTheInputAndDoesNotBeginBeforeIt) {
+  std::vector<float> x = Buzz(3 * 16000, 16000);
+  std::fill(x.begin(), x.begin() + 8000, 0.0F);
+  std::fill(x.begin() + 24007, x.end(), 0.0F);  // in the middle of a hop
+  const std::vector<float> y = Transform(x, 16000, 4096, Options());
+  ASSERT_EQ(y.size(), x.size());
+  const auto loudest = [&](std::size_t from, std::size_t to) {
+    float most = 0.0F;
+    for (std::size_t i = from; i < to; ++i) most = std::max(most, std::abs(y[i]));
+    return most;
+  };
+  constexpr std::size_t kThirtyMs = 480;
+  EXPECT_GT(loudest(20000, 24000), 0.01F);
+  EXPECT_EQ(loudest(0, 8000 - kThirtyMs), 0.0F);
+  EXPECT_EQ(loudest(24007 + kThirtyMs, y.size()), 0.0F);
+}
+
 // The folder as the training leaves it, with small untrained nets.
 void WriteNets(const std::filesystem::path& folder) {
   WriteTensorFile(folder / "content.safetensors", SmallModels()->Content().File(),
