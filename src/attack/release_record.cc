@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // What changes the protected sound, the strategy and the draws apart.
-constexpr const char* kParameters[] = {
-    "method", "alpha",       "pitch",   "target_gender",  "pool", "f0",
-    "target", "target_pool", "content", "bend_semitones", "nets"};
+constexpr const char* kParameters[] = {"method",      "alpha",   "pitch",          "target_gender",
+                                       "pool",        "f0",      "target",         "eps",
+                                       "target_pool", "content", "bend_semitones", "nets"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -38,6 +38,13 @@ void ReadNeural(const json& record, const std::string& where, ReleaseRecord& rel
   NeuralOptions& neural = release.voice.neural;
   release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
   neural.target = ParseNeuralTarget(Text(record, "target", where));
+  if (neural.target == NeuralTarget::kVoiceInd) {
+    const auto eps = record.find("eps");
+    if (eps == record.end() || !eps->is_number()) {
+      throw Error(fmt::format("{}: no number 'eps'", where));
+    }
+    neural.eps = eps->get<double>();
+  }
   neural.teacher = Text(record, "content", where) == "moonshine";
   const auto bend = record.find("bend_semitones");
   if (bend == record.end() || !bend->is_number()) {

@@ -63,6 +63,21 @@ TEST(ReleaseRecord, KnowsMethodNeural) {
   EXPECT_NE(ErrorOf(other).find("bend_semitones"), std::string::npos);
 }
 
+TEST(ReleaseRecord, VoiceIndHasItsEpsilon) {
+  const std::string text =
+      R"({"method": "neural", "pitch": "target", "target": "voice-ind", "eps": 4.0,
+          "target_gender": "random", "target_pool": "default", "nets": "00ff",
+          "content": "student", "bend_semitones": 0.0, "strategy": "random"})";
+  const ReleaseRecord record = ParseReleaseRecord(text, "run");
+  EXPECT_EQ(record.voice.neural.eps, 4.0);
+  EXPECT_NE(record.Describe().find("eps 4"), std::string::npos);
+  std::string other = text;
+  other.replace(other.find("4.0"), 3, "5.0");
+  EXPECT_NE(AttackerMismatch(R"({"base": "", "run": )" + other + "}", record, "b", "a"), "");
+  other.replace(other.find("\"eps\""), 5, "\"era\"");
+  EXPECT_NE(ErrorOf(other).find("'eps'"), std::string::npos);
+}
+
 TEST(ReleaseRecord, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(ErrorOf("[]").find("run: no JSON object"), std::string::npos);
   EXPECT_NE(ErrorOf("{}").find("no text 'method'"), std::string::npos);
