@@ -71,6 +71,44 @@ bool ReleaseRecord::HasDraws() const {
   return voice.method != "mcadams" || !voice.alpha.IsFixed() || voice.Pitch() != PitchMode::kKeep;
 }
 
+PoolRuleRecord ReleaseRecord::Rule() const {
+  if (!voice.IsNeural()) return {PoolRule::kIndependent, "method " + voice.method};
+  const std::string text = std::string("target ") + Name(voice.neural.target);
+  if (voice.neural.target != NeuralTarget::kVoiceInd) return {PoolRule::kIndependent, text};
+  return {PoolRule::kNearest, fmt::format("{}, eps {:g}", text, voice.neural.eps.value_or(0.0))};
+}
+
+PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where) {
+  const json record = ParseObject(text, where);
+  if (record.value("verb", "") != "protect-embedding") {
+    return ParseReleaseRecord(text, where).Rule();
+  }
+  const std::string method = Text(record, "method", where);
+  const auto part = [&](const char* name) {
+    const auto found = record.find(name);
+    if (found == record.end() || !found->is_object()) {
+      throw Error(fmt::format("{}: no object '{}'", where, name));
+    }
+    return *found;
+  };
+  if (method == "voice-ind") {
+    const json own = part("voice_ind");
+    const auto eps = own.find("epsilon");
+    if (eps == own.end() || !eps->is_number()) {
+      throw Error(fmt::format("{}: no number 'epsilon'", where));
+    }
+    return {PoolRule::kNearest, fmt::format("voice-ind, eps {:g}", eps->get<double>())};
+  }
+  if (method != "pool") {
+    throw Error(fmt::format("{}: method '{}': voice-ind or pool is allowed", where, method));
+  }
+  const std::string region = Text(part("pool"), "region", where);
+  return {region == "farthest"  ? PoolRule::kFarthest
+          : region == "nearest" ? PoolRule::kNearest
+                                : PoolRule::kIndependent,
+          "region " + region};
+}
+
 std::string ReleaseRecord::Describe() const {
   std::string text;
   for (const auto& name : kParameters) {
