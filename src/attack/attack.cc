@@ -399,10 +399,10 @@ class Gatherer {
     const PoolRuleRecord known = record_.Rule();
     SetPoolRule(known, material_);
     if (!material_.rule) return;
-    notes_.push_back(
-        fmt::format("release: eps {:g} covers {}; k utterances with strategy random "
-                    "cost k * eps",
-                    record_.voice.neural.eps.value_or(0.0), kVoiceIndCovers));
+    // On every page that shows this row.
+    material_.remarks["pool-rule"] +=
+        fmt::format("; this eps covers {}, and k utterances with strategy random cost k * eps",
+                    kVoiceIndCovers);
     if (record_.pool_given && o_.pool.empty()) return;
     const SpeakerPool pool = OpenNeuralNets(record_.voice.neural).pool;
     if (pool.encoder != encoder_->WeightsFingerprint()) return;  // of another space

@@ -435,13 +435,18 @@ bool IsInside(const fs::path& inner, const fs::path& outer) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
+void RefuseConstVoiceInd(const AnonymiseOptions& options) {
+  if (options.IsNeural() && options.neural.target == NeuralTarget::kVoiceInd &&
+      options.strategy == Strategy::kConst) {
+    throw Error("--target voice-ind: strategy const has no source to choose by (perm or random)");
+  }
+}
+
 }  // namespace
 
 void AnonymiseOptions::Validate() const {
   VoiceOptions::Validate();
-  if (IsNeural() && neural.target == NeuralTarget::kVoiceInd && strategy == Strategy::kConst) {
-    throw Error("--target voice-ind: strategy const has no source to choose by (perm or random)");
-  }
+  RefuseConstVoiceInd(*this);
   if (experiment_seed && !key_file.empty()) throw Error("--seed and --key exclude each other");
   if (experiment_seed && !key_out.empty()) throw Error("--seed and --key-out exclude each other");
   if (!key_file.empty() && !key_out.empty()) throw Error("--key and --key-out exclude each other");
@@ -451,6 +456,7 @@ void AnonymiseOptions::Validate() const {
 }
 
 std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version) {
+  RefuseConstVoiceInd(options);
   AnonymiseReport report;
   report.complete = true;
   return RunRecord(options, report, version);
