@@ -9,9 +9,9 @@
 //           other recording of the speaker lies nearer
 //   first   cos(e(y), e(t)) above the cosines with 99 pool voices of the same gender
 // Any other encoder (an i-vector, an x-vector: --encoder) has no embedding of a voice that nobody
-// has. A voice is then known by speech: R utterances of other speakers of that gender, the
-// reference speakers, converted to it. So is every one of the 99 pool voices, by the same
-// utterances: what is compared differs in the voice alone, not in words, rooms or the
+// has. A voice is then known by speech: R utterances (six seconds of each) of other speakers of
+// that gender, the reference speakers, converted to it. So is every one of the 99 pool voices, by
+// the same utterances: what is compared differs in the voice alone, not in words, rooms or the
 // synthesiser, which a comparison with the pool's original recordings would reward. Reference
 // speakers are never tested. The source is known by R other utterances of the speaker, once as
 // recorded (natural) and once said again by the synthesiser with the speaker's own embedding and
@@ -43,6 +43,7 @@ namespace {
 
 constexpr std::size_t kRivals = 99;
 constexpr std::size_t kReferenceSpeakers = 3;  // of each gender
+constexpr std::size_t kReferenceSamples = 6 * kEncoderRateHz;
 
 struct Arguments {
   std::string corpus;
@@ -91,6 +92,7 @@ class Bench {
 
   void Run() {
     Rivals();
+    OwnVoices();
     struct Figures {
       Share nearer_natural, nearer_resynthesised, first;
     };
@@ -103,12 +105,11 @@ class Bench {
       const std::vector<float> y = Convert(item, target);
       std::vector<std::vector<float>> target_speech, natural, again;
       for (const std::size_t r : references_.at(item.gender)) {
-        target_speech.push_back(Convert(items_[r], target));
+        target_speech.push_back(Convert(Reference(r), target));
       }
-      const SpeakerVoice self = OwnVoice(item.speaker);
       for (const std::size_t r : OthersOf(tests_[i])) {
-        natural.push_back(items_[r].x);
-        again.push_back(Convert(items_[r], self));
+        natural.push_back(Reference(r).x);
+        again.push_back(Convert(Reference(r), own_.at(item.speaker)));
       }
       const Eigen::VectorXf made = Unit(encoders_[0]->Embed(y, kEncoderRateHz));
       const float to_target = made.dot(Unit(target.embedding));
@@ -214,7 +215,7 @@ class Bench {
       ParallelFor(voices.size(), a_.jobs, [&, gender = gender, &voices = voices](std::size_t v) {
         std::vector<std::vector<float>> speech;
         for (const std::size_t r : references_.at(gender)) {
-          speech.push_back(Convert(items_[r], nets_.pool.voices[voices[v]]));
+          speech.push_back(Convert(Reference(r), nets_.pool.voices[voices[v]]));
         }
         for (std::size_t e = 0; e < encoders_.size(); ++e) {
           means[e].col(static_cast<Eigen::Index>(v)) = Mean(*encoders_[e], speech);
@@ -236,6 +237,20 @@ class Bench {
     std::erase(others, test);
     others.resize(std::min(others.size(), a_.references));
     return others;
+  }
+
+  void OwnVoices() {
+    for (const std::size_t i : tests_) own_[items_[i].speaker];
+    std::vector<std::string> speakers;
+    for (const auto& [speaker, voice] : own_) speakers.push_back(speaker);
+    ParallelFor(speakers.size(), a_.jobs,
+                [&](std::size_t s) { own_.at(speakers[s]) = OwnVoice(speakers[s]); });
+  }
+
+  Item Reference(std::size_t i) const {
+    Item item = items_[i];
+    item.x.resize(std::min(item.x.size(), kReferenceSamples));
+    return item;
   }
 
   // The speaker as a voice of the pool would be: mean embedding and pitch of all utterances.
@@ -292,6 +307,7 @@ class Bench {
   std::map<char, std::vector<std::size_t>> references_;        // gender to items
   std::map<char, std::vector<std::size_t>> rivals_;            // gender to voices of the pool
   std::vector<std::map<char, Eigen::MatrixXf>> rival_speech_;  // by encoder
+  std::map<std::string, SpeakerVoice> own_;                    // of the speakers that are tested
   std::vector<std::size_t> tests_;
 };
 

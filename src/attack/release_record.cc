@@ -80,7 +80,8 @@ PoolRuleRecord ReleaseRecord::Rule() const {
 
 PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where) {
   const json record = ParseObject(text, where);
-  if (record.value("verb", "") != "protect-embedding") {
+  const auto verb = record.find("verb");
+  if (verb == record.end() || *verb != "protect-embedding") {
     return ParseReleaseRecord(text, where).Rule();
   }
   const std::string method = Text(record, "method", where);

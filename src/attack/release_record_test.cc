@@ -96,6 +96,7 @@ TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
   EXPECT_EQ(near.text, "voice-ind, eps 5");
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "voice-ind"})"), Error);
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "hash"})"), Error);
+  EXPECT_THROW(rule(R"({"verb": 7})"), Error);
   EXPECT_EQ(rule(R"({"verb": "anonymise", "method": "mcadams", "alpha": "0.8", "pitch": "keep",
                      "strategy": "perm"})")
                 .rule,
