@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   using namespace sotto;
   try {
-    switch (data[0] % 4) {
+    switch (data[0] % 5) {
       case 0:
         if (ParseReleaseRecord(text, "fuzz").Describe().empty()) std::abort();
         break;
@@ -23,6 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       case 2:
         ParseTrainingCurve(text, "fuzz");
+        break;
+      case 3:
+        if (ParsePoolRule(text, "fuzz").text.empty()) std::abort();
         break;
       default:
         if (ParseTrialList(text, "fuzz").empty()) std::abort();

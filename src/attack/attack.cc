@@ -16,6 +16,8 @@
 #include "speaker/embed_corpus.h"
 #include "speaker/encoder.h"
 #include "voice/adain_nets.h"
+#include "voice/neural_nets.h"
+#include "voice/voice_ind_targets.h"
 
 namespace sotto {
 namespace {
@@ -147,6 +149,30 @@ std::string Metadata(const SpeakerEncoder& encoder, const char* key) {
   return found == encoder.Metadata().end() ? "" : found->second;
 }
 
+void SetPoolRule(const PoolRuleRecord& known, AttackMaterial& material) {
+  if (known.rule == PoolRule::kIndependent) {
+    material.absent["pool-rule"] =
+        fmt::format("the target does not depend on the source ({})", known.text);
+    return;
+  }
+  material.rule.emplace();
+  material.rule->lowest = known.rule == PoolRule::kFarthest;
+  material.remarks["pool-rule"] = fmt::format("{}: the {} cosine to the pseudonym", known.text,
+                                              material.rule->lowest ? "lowest" : "highest");
+}
+
+// Of a release of embeddings, whose record lies beside them.
+void ReadPoolRule(const fs::path& released, AttackMaterial& material) {
+  const fs::path file =
+      (fs::is_directory(released) ? released : released.parent_path()) / "sotto-run.json";
+  if (!fs::exists(file)) {
+    material.absent["pool-rule"] = fmt::format(
+        "'{}' has no sotto-run.json that tells how pseudonyms were chosen", released.string());
+    return;
+  }
+  SetPoolRule(ParsePoolRule(ReadTextFile(file), file.string()), material);
+}
+
 // Makes all material from sound.
 class Gatherer {
  public:
@@ -251,6 +277,7 @@ class Gatherer {
     }
     EmbedProtected(base, plan, material_.base, Quick());
     Undo(base);
+    KnowPoolRule();
     if (attacker_) {
       const Voiceprinter retrained(*attacker_, {o_.cache, o_.jobs});
       material_.retrained.emplace();
@@ -320,6 +347,11 @@ class Gatherer {
       material_.absent["informed"] = "the release used a context: give it with --context";
       return;
     }
+    if (record_.Rule().rule != PoolRule::kIndependent) {
+      material_.remarks["informed"] =
+          "the key alone does not tell a target of voice-ind: it is drawn by the embedding of the "
+          "original, for which that of the enrolment stands here";
+    }
     const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_);
     material.informed.emplace();
     if (record_.strategy != Strategy::kRandom) {
@@ -358,9 +390,30 @@ class Gatherer {
       }
       informed.by_trial[t] = std::move(all);
     }
-    material_.remarks["informed"] =
-        fmt::format("{} of {} trials, {} of {} enrolment utterances re-transformed for each",
-                    informed.by_trial.size(), plan.Trials().size(), enrol.size(), enrol_.size());
+    std::string& remark = material_.remarks["informed"];
+    remark = fmt::format("{} of {} trials, {} of {} enrolment utterances re-transformed for each{}",
+                         informed.by_trial.size(), plan.Trials().size(), enrol.size(),
+                         enrol_.size(), remark.empty() ? "" : "; " + remark);
+  }
+
+  void KnowPoolRule() {
+    const PoolRuleRecord known = record_.Rule();
+    SetPoolRule(known, material_);
+    if (!material_.rule) return;
+    // On every page that shows this row.
+    material_.remarks["pool-rule"] +=
+        fmt::format("; this eps covers {}, and k utterances with strategy random cost k * eps",
+                    kVoiceIndCovers);
+    if (record_.pool_given && o_.pool.empty()) return;
+    const SpeakerPool pool = OpenNeuralNets(record_.voice.neural).pool;
+    if (pool.encoder != encoder_->WeightsFingerprint()) return;  // of another space
+    Eigen::MatrixXf& voices = material_.rule->pool;
+    voices.resize(static_cast<Eigen::Index>(encoder_->Dimension()),
+                  static_cast<Eigen::Index>(pool.voices.size()));
+    for (std::size_t i = 0; i < pool.voices.size(); ++i) {
+      voices.col(static_cast<Eigen::Index>(i)) =
+          Eigen::Map<const Eigen::VectorXf>(pool.voices[i].embedding.data(), voices.rows());
+    }
   }
 
   void Undo(const Voiceprinter& printer) {
@@ -433,6 +486,7 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
                      {"semi-informed-quick",
                       "it needs protected background embeddings "
                       "(--embeddings-background-protected)"}};
+  ReadPoolRule(o.embeddings_released.front(), material);
   const auto known = material.base.original->Index();
   std::size_t unknown = 0;
   for (const std::string& id : material.base.released.ids) unknown += known.contains(id) ? 0 : 1;

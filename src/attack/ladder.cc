@@ -63,6 +63,7 @@ class Ladder {
     Informed();
     WaveformInversion();
     InvertEmbeddings();
+    FollowPoolRule();
     Gender();
     result_.map = MapTrials(plan_, *material_.base.original, material_.base.released,
                             options_.map_points, options_.verify.jobs);
@@ -355,6 +356,37 @@ class Ladder {
     for (const Backend* backend : plain_) {
       Score(result_.rows, "waveform-inversion", *backend, scorer);
     }
+  }
+
+  // A pseudonym is what the release sounds like; the rule alone says who is likely behind it. For
+  // farthest this is the opposite of what the ignorant attacker looks for.
+  void FollowPoolRule() {
+    const char* name = "pool-rule";
+    if (!material_.rule) {
+      NotRun(name, Why(material_.absent, name, "the target does not depend on the source"));
+      return;
+    }
+    const SourceRule& rule = *material_.rule;
+    const float sign = rule.lowest ? -1.0F : 1.0F;
+    const auto follow = [&](const MatrixXf& pseudonyms, const std::string& suffix) {
+      const Scorer scorer = [&](const Backend& backend, const std::vector<PlannedModel>& models) {
+        return MatrixXf(sign * backend.Score(models, original_enrol_, pseudonyms, pseudonyms));
+      };
+      for (const Backend* backend : {plain_[0], plain_[1]}) {
+        Score(result_.rows, name, *backend, scorer,
+              (rule.lowest ? "_lowest" : "_highest") + suffix);
+      }
+    };
+    follow(released_trial_, "");
+    if (rule.pool.cols() == 0) return;
+    const MatrixXf scores = CosineScores(rule.pool, released_trial_);
+    MatrixXf taken(rule.pool.rows(), released_trial_.cols());
+    for (Eigen::Index t = 0; t < taken.cols(); ++t) {
+      Eigen::Index voice = 0;
+      scores.col(t).maxCoeff(&voice);
+      taken.col(t) = rule.pool.col(voice);
+    }
+    follow(taken, "_pool_voice");
   }
 
   void InvertEmbeddings();

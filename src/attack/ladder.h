@@ -9,6 +9,9 @@
 //   informed            enrolment protected with the draws of the release
 //   waveform-inversion  released trials undone by each point of a grid; the best score counts
 //   embedding-inversion released embeddings turned into the original space (Procrustes)
+//   pool-rule           the rule by which pseudonyms were chosen, where it looked at the source:
+//   the
+//                       lowest (or highest) cosine of original enrolment and pseudonym counts
 //   gender-original, gender-protected  attributes (attack/attributes.h)
 #pragma once
 
@@ -43,10 +46,19 @@ struct EncoderMaterial {
   std::optional<InformedEnrolment> informed;
 };
 
+// A rule by which the source chose the pseudonym.
+struct SourceRule {
+  bool lowest = false;  // the least similar enrolled is the likely source (farthest), or the most
+  // The voices that pseudonyms were taken from, by the base encoder, where the attacker has them
+  // and a pseudonym is one of them; what is heard is taken for the nearest. Empty otherwise.
+  Eigen::MatrixXf pool;
+};
+
 struct AttackMaterial {
   EncoderMaterial base;                       // with `original`
   std::optional<EncoderMaterial> retrained;   // by the attacker
   std::vector<Eigen::MatrixXf> undone;        // trials by base, one matrix for each grid point
+  std::optional<SourceRule> rule;             // absent["pool-rule"] says why there is none
   std::map<std::string, std::string> absent;  // why an attacker's material is not there
   std::map<std::string, std::string> remarks;
   std::vector<AttackerCurvePoint> curve;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -102,6 +103,94 @@ TEST(Ladder, FindsWhatARotationLeaves) {
   EXPECT_EQ(eer->attacker, "ignorant");
   EXPECT_NE(First(result, "ignorant").bootstrap.find("speaker-level (16 speakers)"),
             std::string::npos);
+}
+
+// Method card 1: one pseudonym a speaker, the mean of half of the 40 pool voices farthest from (or
+// nearest to, or anywhere) the speaker's mean.
+AttackMaterial PoolMaterial(int order) {
+  constexpr Eigen::Index kPool = 120, kRegion = 40;
+  AttackMaterial material;
+  material.base.original = Voices();
+  material.base.released = Voices();
+  const Eigen::MatrixXf pool = Gaussian(30, kDimension, kPool).colwise().normalized();
+  SeededRng random(31);
+  for (const auto& [speaker, places] : material.base.original->BySpeaker()) {
+    Eigen::VectorXf mean = Eigen::VectorXf::Zero(kDimension);
+    for (const std::size_t i : places) {
+      mean += material.base.original->vectors.col(static_cast<Eigen::Index>(i));
+    }
+    std::vector<std::pair<double, Eigen::Index>> ranked;
+    for (Eigen::Index v = 0; v < kPool; ++v) {
+      ranked.emplace_back(order == 0 ? random.Uniform() : order * double{pool.col(v).dot(mean)}, v);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    Eigen::VectorXf pseudonym = Eigen::VectorXf::Zero(kDimension);
+    for (Eigen::Index k = 0; k < kRegion; ++k) {
+      if (random.Below(2) == 0) pseudonym += pool.col(ranked[static_cast<std::size_t>(k)].second);
+    }
+    for (const std::size_t i : places) {
+      material.base.released.vectors.col(static_cast<Eigen::Index>(i)) = pseudonym;
+    }
+  }
+  return material;
+}
+
+TEST(Ladder, AFarthestRegionGivesTheSourceAwayToWhoKnowsTheRule) {
+  AttackMaterial material = PoolMaterial(1);
+  material.rule.emplace();
+  material.rule->lowest = true;
+  const TrialPlan plan(*material.base.original, {});
+  const LadderResult result = RunLadder(plan, material, FewResamples());
+  EXPECT_LT(Lowest(result, "pool-rule"), 0.05);
+  EXPECT_GT(Lowest(result, "ignorant"), 0.7);  // looks for the opposite
+  EXPECT_EQ(First(result, "pool-rule").backend, "cosine_lowest");
+  ASSERT_NE(result.worst, LadderResult::kNone);
+}
+
+TEST(Ladder, ANearestRegionDoesSoByTheHighestCosine) {
+  AttackMaterial material = PoolMaterial(-1);
+  material.rule.emplace();
+  const TrialPlan plan(*material.base.original, {});
+  EXPECT_LT(Lowest(RunLadder(plan, material, FewResamples()), "pool-rule"), 0.05);
+}
+
+TEST(Ladder, ARandomRegionTellsNothingEvenToWhoTriesTheRule) {
+  AttackMaterial material = PoolMaterial(0);
+  const TrialPlan plan(*material.base.original, {});
+  const LadderRow absent = First(RunLadder(plan, material, FewResamples()), "pool-rule");
+  EXPECT_FALSE(absent.ran);
+  EXPECT_NE(absent.reason.find("does not depend on the source"), std::string::npos);
+  material.rule.emplace();
+  for (const bool lowest : {false, true}) {
+    material.rule->lowest = lowest;
+    EXPECT_GT(Lowest(RunLadder(plan, material, FewResamples()), "pool-rule"), 0.3);
+  }
+}
+
+// Utterances spread around the pool voice nearest to the speaker: the attacker finds that voice.
+TEST(Ladder, ThePoolTellsWhichVoiceAPseudonymIs) {
+  AttackMaterial material;
+  material.base.original = Voices();
+  material.base.released = Voices();
+  material.rule.emplace();
+  material.rule->pool = Gaussian(32, kDimension, 60).colwise().normalized();
+  const Eigen::MatrixXf noise = 0.1F * Gaussian(33, kDimension, kSpeakers * kUtterances);
+  const Eigen::MatrixXf means = Gaussian(1, kDimension, kSpeakers);
+  for (int i = 0; i < kSpeakers * kUtterances; ++i) {
+    Eigen::Index nearest = 0;
+    (material.rule->pool.transpose() * means.col(i / kUtterances)).maxCoeff(&nearest);
+    material.base.released.vectors.col(i) = material.rule->pool.col(nearest) + noise.col(i);
+  }
+  const TrialPlan plan(*material.base.original, {});
+  const LadderResult result = RunLadder(plan, material, FewResamples());
+  double heard = 1.0, taken = 1.0;
+  for (const LadderRow& row : result.rows) {
+    if (row.attacker != "pool-rule" || row.impostors != "all") continue;
+    double& lowest = row.backend.ends_with("_pool_voice") ? taken : heard;
+    lowest = std::min(lowest, row.Value("eer"));
+  }
+  EXPECT_LT(taken, 0.1);
+  EXPECT_LE(taken, heard);
 }
 
 TEST(Ladder, TheInformedUseTheDrawOfEachTrial) {

@@ -133,9 +133,13 @@ Corpus OnlyUtterances(const Corpus& corpus, const std::set<std::string>& ids) {
 
 ModelledVoices ModelFor(const VoiceOptions& voice, const Corpus& corpus, int jobs) {
   const auto method =
-      MakeVoiceMethod(voice, Draws(voice, Strategy::kConst, Key::FromExperimentSeed(0), ""));
+      MakeVoiceMethod(voice, Draws(voice, Strategy::kPerm, Key::FromExperimentSeed(0), ""));
   if (!method->NeedsFit()) return {};
-  return ModelVoices(corpus, {.f0_method = voice.f0_method, .jobs = jobs});
+  ModelledVoices modelled = ModelVoices(corpus, {.f0_method = voice.f0_method, .jobs = jobs});
+  if (method->FitEncoder() != nullptr) {
+    modelled.prints = EmbedVoices(corpus, *method->FitEncoder(), jobs);
+  }
+  return modelled;
 }
 
 Protector::Protector(const VoiceOptions& voice, Strategy strategy, const Key& key,
@@ -149,6 +153,10 @@ Protector::Protector(const VoiceOptions& voice, Strategy strategy, const Key& ke
       fitted.append(reinterpret_cast<const char*>(model.centroids.data()),
                     model.centroids.size() * sizeof(float));
     }
+    const EmbeddingSet& prints = voices.prints.set;
+    for (const std::string& id : prints.ids) fitted += id + " ";
+    fitted.append(reinterpret_cast<const char*>(prints.vectors.data()),
+                  static_cast<std::size_t>(prints.vectors.size()) * sizeof(float));
     method->Fit(SourceVoices(voices));
   }
   method_ = std::move(method);

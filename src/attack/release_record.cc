@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // What changes the protected sound, the strategy and the draws apart.
-constexpr const char* kParameters[] = {
-    "method", "alpha",       "pitch",   "target_gender",  "pool", "f0",
-    "target", "target_pool", "content", "bend_semitones", "nets"};
+constexpr const char* kParameters[] = {"method",      "alpha",   "pitch",          "target_gender",
+                                       "pool",        "f0",      "target",         "eps",
+                                       "target_pool", "content", "bend_semitones", "nets"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -38,6 +38,13 @@ void ReadNeural(const json& record, const std::string& where, ReleaseRecord& rel
   NeuralOptions& neural = release.voice.neural;
   release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
   neural.target = ParseNeuralTarget(Text(record, "target", where));
+  if (neural.target == NeuralTarget::kVoiceInd) {
+    const auto eps = record.find("eps");
+    if (eps == record.end() || !eps->is_number()) {
+      throw Error(fmt::format("{}: no number 'eps'", where));
+    }
+    neural.eps = eps->get<double>();
+  }
   neural.teacher = Text(record, "content", where) == "moonshine";
   const auto bend = record.find("bend_semitones");
   if (bend == record.end() || !bend->is_number()) {
@@ -62,6 +69,45 @@ std::map<std::string, std::string> Parameters(const json& record) {
 
 bool ReleaseRecord::HasDraws() const {
   return voice.method != "mcadams" || !voice.alpha.IsFixed() || voice.Pitch() != PitchMode::kKeep;
+}
+
+PoolRuleRecord ReleaseRecord::Rule() const {
+  if (!voice.IsNeural()) return {PoolRule::kIndependent, "method " + voice.method};
+  const std::string text = std::string("target ") + Name(voice.neural.target);
+  if (voice.neural.target != NeuralTarget::kVoiceInd) return {PoolRule::kIndependent, text};
+  return {PoolRule::kNearest, fmt::format("{}, eps {:g}", text, voice.neural.eps.value_or(0.0))};
+}
+
+PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where) {
+  const json record = ParseObject(text, where);
+  const auto verb = record.find("verb");
+  if (verb == record.end() || *verb != "protect-embedding") {
+    return ParseReleaseRecord(text, where).Rule();
+  }
+  const std::string method = Text(record, "method", where);
+  const auto part = [&](const char* name) {
+    const auto found = record.find(name);
+    if (found == record.end() || !found->is_object()) {
+      throw Error(fmt::format("{}: no object '{}'", where, name));
+    }
+    return *found;
+  };
+  if (method == "voice-ind") {
+    const json own = part("voice_ind");
+    const auto eps = own.find("epsilon");
+    if (eps == own.end() || !eps->is_number()) {
+      throw Error(fmt::format("{}: no number 'epsilon'", where));
+    }
+    return {PoolRule::kNearest, fmt::format("voice-ind, eps {:g}", eps->get<double>())};
+  }
+  if (method != "pool") {
+    throw Error(fmt::format("{}: method '{}': voice-ind or pool is allowed", where, method));
+  }
+  const std::string region = Text(part("pool"), "region", where);
+  return {region == "farthest"  ? PoolRule::kFarthest
+          : region == "nearest" ? PoolRule::kNearest
+                                : PoolRule::kIndependent,
+          "region " + region};
 }
 
 std::string ReleaseRecord::Describe() const {

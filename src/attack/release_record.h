@@ -14,6 +14,18 @@
 
 namespace sotto {
 
+// Whether the choice of a pseudonym looked at the source (method card 1): who knows the rule ranks
+// the enrolled by it, whatever the sound says.
+enum class PoolRule {
+  kIndependent,  // drawn without a look at the source, or no target voice at all
+  kFarthest,     // far from the source: the lowest similarity to the pseudonym is the source's
+  kNearest,      // near it, for certain or more likely: the highest
+};
+struct PoolRuleRecord {
+  PoolRule rule = PoolRule::kIndependent;
+  std::string text;  // "region farthest", "target voice-ind, eps 4", "target generated"
+};
+
 struct ReleaseRecord {
   VoiceOptions voice;  // pool and profile are empty: the record does not hold them
   Strategy strategy = Strategy::kPerm;
@@ -27,8 +39,12 @@ struct ReleaseRecord {
 
   // False when every utterance gets the same treatment whatever the key.
   bool HasDraws() const;
+  PoolRuleRecord Rule() const;
   std::string Describe() const;  // "mcadams, alpha 0.5:0.9, pitch keep, strategy random"
 };
+
+// Of a record of sotto anonymise or sotto protect-embedding. Throws Error as ParseReleaseRecord.
+PoolRuleRecord ParsePoolRule(std::string_view json, const std::string& where);
 
 // Throws Error that names `where` and what is missing or wrong.
 ReleaseRecord ParseReleaseRecord(std::string_view json, const std::string& where);

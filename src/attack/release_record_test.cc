@@ -75,6 +75,46 @@ TEST(ReleaseRecord, KnowsMethodAdain) {
   EXPECT_EQ(record.nets, "00ff");
 }
 
+TEST(ReleaseRecord, VoiceIndHasItsEpsilon) {
+  const std::string text =
+      R"({"method": "neural", "pitch": "target", "target": "voice-ind", "eps": 4.0,
+          "target_gender": "random", "target_pool": "default", "nets": "00ff",
+          "content": "student", "bend_semitones": 0.0, "strategy": "random"})";
+  const ReleaseRecord record = ParseReleaseRecord(text, "run");
+  EXPECT_EQ(record.voice.neural.eps, 4.0);
+  EXPECT_NE(record.Describe().find("eps 4"), std::string::npos);
+  std::string other = text;
+  other.replace(other.find("4.0"), 3, "5.0");
+  EXPECT_NE(AttackerMismatch(R"({"base": "", "run": )" + other + "}", record, "b", "a"), "");
+  other.replace(other.find("\"eps\""), 5, "\"era\"");
+  EXPECT_NE(ErrorOf(other).find("'eps'"), std::string::npos);
+}
+
+TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
+  const auto rule = [](const std::string& text) { return ParsePoolRule(text, "run"); };
+  const auto pool = [&](const std::string& region) {
+    return rule(R"({"verb": "protect-embedding", "method": "pool", "pool": {"region": ")" + region +
+                R"("}})")
+        .rule;
+  };
+  EXPECT_EQ(pool("farthest"), PoolRule::kFarthest);
+  EXPECT_EQ(pool("nearest"), PoolRule::kNearest);
+  for (const char* region : {"random", "dense", "sparse"}) {
+    EXPECT_EQ(pool(region), PoolRule::kIndependent);
+  }
+  const PoolRuleRecord near = rule(
+      R"({"verb": "protect-embedding", "method": "voice-ind", "voice_ind": {"epsilon": 5.0}})");
+  EXPECT_EQ(near.rule, PoolRule::kNearest);
+  EXPECT_EQ(near.text, "voice-ind, eps 5");
+  EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "voice-ind"})"), Error);
+  EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "hash"})"), Error);
+  EXPECT_THROW(rule(R"({"verb": 7})"), Error);
+  EXPECT_EQ(rule(R"({"verb": "anonymise", "method": "mcadams", "alpha": "0.8", "pitch": "keep",
+                     "strategy": "perm"})")
+                .rule,
+            PoolRule::kIndependent);
+}
+
 TEST(ReleaseRecord, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(ErrorOf("[]").find("run: no JSON object"), std::string::npos);
   EXPECT_NE(ErrorOf("{}").find("no text 'method'"), std::string::npos);

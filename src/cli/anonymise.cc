@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
+#include "voice/voice_ind_targets.h"
 
 namespace sotto::cli {
 namespace {
@@ -66,6 +67,13 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
     json["failures"] = nlohmann::ordered_json::array();
     for (const auto& failure : report.failures) {
       json["failures"].push_back({{"id", failure.id}, {"reason", failure.reason}});
+    }
+    if (report.target_draws > 0) {
+      const double eps = *flags.method.eps;
+      json["voice_ind"] = {{"eps", eps},
+                           {"covers", kVoiceIndCovers},
+                           {"draws_per_speaker_at_most", report.target_draws},
+                           {"eps_per_speaker", VoiceIndEpsilon(eps, report.target_draws)}};
     }
     json["notes"] = report.notes;
     fmt::print("{}\n", json.dump(2));

@@ -112,6 +112,7 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
     EXPECT_TRUE(ran.contains(attacker)) << attacker;
   }
   EXPECT_FALSE(ran.contains("semi-informed"));
+  EXPECT_TRUE(rest.contains("pool-rule"));  // mcadams has no target voice
   EXPECT_TRUE(rest.contains("semi-informed"));
   EXPECT_EQ(result["worst"]["figures"]["eer"].get<double>(), lowest);
   EXPECT_EQ(result["exposed"].size(), 6U);

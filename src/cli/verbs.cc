@@ -75,9 +75,18 @@ void MethodFlags::Add(CLI::App& verb) {
                   "neural, adain: a folder of nets (docs/neural_training.md) in place of those in "
                   "the program")
       ->type_name("DIR");
-  verb.add_option("--target", target,
-                  "neural, adain: a voice nobody has, drawn from a distribution, or one of a pool")
-      ->check(CLI::IsMember({"generated", "pool"}));
+  verb.add_option(
+          "--target", target,
+          "neural, adain: a voice nobody has, drawn from a distribution; one of a pool, whatever "
+          "the source; neural: or one of a pool by the source's embedding with a bound "
+          "(voice-ind)")
+      ->check(CLI::IsMember({"generated", "pool", "voice-ind"}));
+  verb.add_option(
+          "--eps,--epsilon", eps,
+          "neural: the bound of --target voice-ind, for each draw; no default. It covers "
+          "the choice of target alone, and k utterances with --strategy random cost k times "
+          "as much")
+      ->type_name("E");
   verb.add_option("--target-pool", target_pool,
                   "neural, adain: voices from sotto train voices (default: those beside the nets)")
       ->type_name("FILE");
@@ -101,6 +110,7 @@ void MethodFlags::Set(VoiceOptions& options) const {
   options.f0_method = f0 == "robust" ? F0Method::kRobust : F0Method::kFast;
   options.neural.folder = neural;
   options.neural.target = ParseNeuralTarget(target);
+  options.neural.eps = eps;
   options.neural.target_pool = target_pool;
   options.neural.teacher = content == "moonshine";
   options.neural.models = models;

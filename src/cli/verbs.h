@@ -37,6 +37,7 @@ struct MethodFlags {
   std::string pool, profile;
   std::string f0 = "fast";
   std::string neural, target = "generated", target_pool, content = "student", models;
+  std::optional<double> eps;
   double bend = 0.0;
 
   void Add(CLI::App& verb);

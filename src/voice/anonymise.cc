@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -36,10 +37,36 @@ std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const K
                          TargetDraws(key, options.strategy, options.method, options.context));
 }
 
+// Draws of a target for the speaker who gets most of them.
+std::size_t MostDraws(const Corpus& corpus, Strategy strategy) {
+  if (strategy != Strategy::kRandom) return 1;
+  std::map<std::string, std::size_t> draws;
+  std::size_t most = 0;
+  for (const Recording& recording : corpus.recordings) {
+    for (const Span& span : recording.spans) most = std::max(most, ++draws[span.speaker]);
+  }
+  return most;
+}
+
 // Fits the method to the speakers of the corpus, where it needs that, and says so.
 void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
-                 std::vector<std::string>& notes) {
+                 AnonymiseReport& report) {
   if (!method.NeedsFit()) return;
+  method.RefuseSpeakers(corpus.speakers);
+  std::vector<std::string>& notes = report.notes;
+  Voiceprints prints;
+  if (method.FitEncoder() != nullptr) {
+    prints = EmbedVoices(corpus, *method.FitEncoder(), options.jobs);
+    report.target_draws = MostDraws(corpus, options.strategy);
+    const std::vector<std::string> said = VoiceIndNotes(options, report);
+    notes.insert(notes.end(), said.begin(), said.end());
+    if (options.target_gender == TargetGender::kRandom) {  // nothing else to know
+      ModelledVoices modelled;
+      modelled.prints = std::move(prints);
+      method.Fit(SourceVoices(std::move(modelled)));
+      return;
+    }
+  }
   // The other methods want the pitch alone; clustering is the dearer part.
   ModelledVoices modelled = ModelVoices(
       corpus,
@@ -58,6 +85,7 @@ void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptio
                     "the pitch",
                     unknown, unknown == 1 ? "" : "s"));
   }
+  modelled.prints = std::move(prints);
   method.Fit(SourceVoices(std::move(modelled)));
 }
 
@@ -183,7 +211,7 @@ class CorpusRun {
     report_.speakers = corpus_.speakers.size();
     AddNotes();
     PlanNames();
-    FitToCorpus(*method_, corpus_, options_, report_.notes);
+    FitToCorpus(*method_, corpus_, options_, report_);
     std::vector<double> bytes;
     double total_bytes = 0.0;
     for (const Recording& recording : corpus_.recordings) {
@@ -387,7 +415,7 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
       throw Error(fmt::format("'{}' is input and output at once", path.string()));
     }
   }
-  FitToCorpus(*method, SingleFileCorpus(options.in), options, report.notes);
+  FitToCorpus(*method, SingleFileCorpus(options.in), options, report);
   WriteKeyOut(options, key);
   const Protected made =
       ProtectFile(options.in, stem, {}, container, {&whole, 1}, *method, options);
@@ -407,10 +435,18 @@ bool IsInside(const fs::path& inner, const fs::path& outer) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
+void RefuseConstVoiceInd(const AnonymiseOptions& options) {
+  if (options.IsNeural() && options.neural.target == NeuralTarget::kVoiceInd &&
+      options.strategy == Strategy::kConst) {
+    throw Error("--target voice-ind: strategy const has no source to choose by (perm or random)");
+  }
+}
+
 }  // namespace
 
 void AnonymiseOptions::Validate() const {
   VoiceOptions::Validate();
+  RefuseConstVoiceInd(*this);
   if (experiment_seed && !key_file.empty()) throw Error("--seed and --key exclude each other");
   if (experiment_seed && !key_out.empty()) throw Error("--seed and --key-out exclude each other");
   if (!key_file.empty() && !key_out.empty()) throw Error("--key and --key-out exclude each other");
@@ -420,6 +456,7 @@ void AnonymiseOptions::Validate() const {
 }
 
 std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version) {
+  RefuseConstVoiceInd(options);
   AnonymiseReport report;
   report.complete = true;
   return RunRecord(options, report, version);

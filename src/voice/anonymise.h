@@ -48,6 +48,7 @@ struct AnonymiseReport {
   std::vector<Failure> failures;
   double audio_seconds = 0.0;  // protected in this run
   double wall_seconds = 0.0;
+  std::size_t target_draws = 0;    // voice-ind: for the speaker with most
   bool complete = false;           // the output is a whole corpus (or file)
   std::vector<std::string> notes;  // what the user should know: warnings, files left out
 };

@@ -113,6 +113,39 @@ TEST(AnonymiseFile, AMarkedFileSaysThatItsVoiceIsSynthetic) {
   }
 }
 
+TEST(Anonymise, VoiceIndSaysWhatItsEpsilonCoversAndWhatAllDrawsCost) {
+  const TemporaryFolder folder;
+  MakeFolderCorpus(folder);
+  WriteWav(folder / "in/anna/3.wav", SyntheticVowel(0.4, 16000));
+  auto options = Options(folder / "in", folder / "out");
+  options.method = "neural";
+  options.neural.target = NeuralTarget::kVoiceInd;
+  options.neural.eps = 2.0;
+  options.strategy = Strategy::kConst;
+  EXPECT_THROW(Protect(options), Error);
+  options.strategy = Strategy::kRandom;
+  // Too short for an embedding: no target, and nothing of it is released.
+  WriteWav(folder / "in/ben/3.wav", SyntheticVowel(0.05, 16000));
+  options.skip_failed = true;
+  const AnonymiseReport report = Protect(options);
+  ASSERT_EQ(report.failures.size(), 1U);
+  EXPECT_NE(report.failures[0].reason.find("no embedding"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / "out/ben/3.wav"));
+  EXPECT_EQ(report.target_draws, 3U);
+  auto record = nlohmann::json::parse(ReadTextFile(folder / "out/sotto-run.json"));
+  EXPECT_EQ(record["target"], "voice-ind");
+  EXPECT_EQ(record["eps"], 2.0);
+  EXPECT_EQ(record["voice_ind"]["eps_per_speaker"], 6.0);
+  const std::string covers = record["voice_ind"]["covers"];
+  EXPECT_NE(covers.find("alone"), std::string::npos);
+  EXPECT_NE(covers.find("content and pitch"), std::string::npos);
+  options.strategy = Strategy::kPerm;
+  options.out = folder / "perm";
+  EXPECT_EQ(Protect(options).failures.size(), 0U);  // the speaker's other recordings are enough
+  record = nlohmann::json::parse(ReadTextFile(folder / "perm/sotto-run.json"));
+  EXPECT_EQ(record["voice_ind"]["eps_per_speaker"], 2.0);
+}
+
 TEST(AnonymiseFile, InputAsOutputIsRefusedAndUntouched) {
   const TemporaryFolder folder;
   WriteWav(folder / "x.wav", SyntheticVowel(0.2, 16000));

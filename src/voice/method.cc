@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/tsv.h"
+#include "speaker/voice_indistinguishability.h"
 #include "voice/adain_nets.h"
 #include "voice/neural_method.h"
 #include "voice/neural_nets.h"
@@ -34,14 +35,23 @@ PitchMode VoiceOptions::Pitch() const {
 }
 
 NeuralTarget ParseNeuralTarget(std::string_view name) {
-  for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
+  for (const NeuralTarget target :
+       {NeuralTarget::kGenerated, NeuralTarget::kPool, NeuralTarget::kVoiceInd}) {
     if (name == Name(target)) return target;
   }
-  throw Error(fmt::format("target '{}': generated or pool is allowed", name));
+  throw Error(fmt::format("target '{}': generated, pool or voice-ind is allowed", name));
 }
 
 const char* Name(NeuralTarget target) {
-  return target == NeuralTarget::kGenerated ? "generated" : "pool";
+  switch (target) {
+    case NeuralTarget::kGenerated:
+      return "generated";
+    case NeuralTarget::kPool:
+      return "pool";
+    case NeuralTarget::kVoiceInd:
+      return "voice-ind";
+  }
+  return "";
 }
 
 const char* Name(F0Method method) { return method == F0Method::kFast ? "fast" : "robust"; }
@@ -65,7 +75,8 @@ std::string VoiceOptions::Text() const {
       fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()), Name(target_gender),
                   Name(f0_method), digest(pool), digest(profile));
   if (!IsNeural()) return common;
-  return fmt::format("{} {} {} {} {} {}", common, Name(neural.target), neural.teacher,
+  return fmt::format("{} {}{} {} {} {} {}", common, Name(neural.target),
+                     neural.eps ? fmt::format(" {}", *neural.eps) : "", neural.teacher,
                      neural.bend_semitones, digest(NeuralPool(*this)), MethodNets(*this));
 }
 
@@ -74,6 +85,12 @@ void VoiceOptions::Validate() const {
     throw Error(
         fmt::format("method '{}': mcadams, voicemask, vtln, neural or adain is allowed", method));
   }
+  const bool voice_ind = IsNeural() && neural.target == NeuralTarget::kVoiceInd;
+  if (voice_ind && !neural.eps) {
+    throw Error("target voice-ind needs --eps: there is no default epsilon");
+  }
+  if (!voice_ind && neural.eps) throw Error("--eps is for --method neural --target voice-ind");
+  if (voice_ind) VoiceIndMechanism{*neural.eps};  // refuses what is no epsilon
   if (IsNeural() && Pitch() == PitchMode::kRandom) {
     throw Error(fmt::format(
         "method {}: pitch keep or target is allowed (--bend changes the contour)", method));

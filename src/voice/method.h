@@ -16,6 +16,8 @@
 
 namespace sotto {
 
+class SpeakerEncoder;
+
 // The house contract: build once in the lab (sotto build), fit to a user where the method needs it,
 // transform.
 class VoiceMethod {
@@ -24,6 +26,10 @@ class VoiceMethod {
   // True when the voices to be protected must be known (Fit) before the first MakeTransformer.
   virtual bool NeedsFit() const { return false; }
   virtual void Fit(SourceVoices /*sources*/) {}  // NOLINT(performance-unnecessary-value-param)
+  // Where given, the sources must come with the embeddings of their utterances by this encoder.
+  virtual const SpeakerEncoder* FitEncoder() const { return nullptr; }
+  // Throws Error when one of these speakers may not be protected by this method.
+  virtual void RefuseSpeakers(const std::vector<std::string>& /*speakers*/) const {}
   // A transformer for one channel of one utterance. All channels of an utterance get the same
   // target. Error when the method could not be fitted to the speaker.
   virtual std::unique_ptr<StreamTransformer> MakeTransformer(
@@ -44,9 +50,10 @@ struct Range {
 // "fast" or "robust".
 const char* Name(F0Method method);
 
-// Where the neural method's target comes from: a voice drawn from a distribution, or one of a pool.
-enum class NeuralTarget { kGenerated, kPool };
-// "generated", "pool"; Error for anything else.
+// Where the neural method's target comes from: a voice drawn from a distribution, one of a pool
+// whatever the source, or one of a pool by the source's embedding (voice/voice_ind_targets.h).
+enum class NeuralTarget { kGenerated, kPool, kVoiceInd };
+// "generated", "pool", "voice-ind"; Error for anything else.
 NeuralTarget ParseNeuralTarget(std::string_view name);
 const char* Name(NeuralTarget target);
 
@@ -58,6 +65,7 @@ struct NeuralOptions {
   std::filesystem::path folder;       // of the nets; empty: those in the program
   std::filesystem::path target_pool;  // empty: the voices beside the nets
   NeuralTarget target = NeuralTarget::kGenerated;
+  std::optional<double> eps;     // of kVoiceInd, which has no default
   bool teacher = false;          // content by Moonshine instead of the student
   std::filesystem::path models;  // where Moonshine lies; empty: the usual folders
   double bend_semitones = 0.0;   // of the contour

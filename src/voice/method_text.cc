@@ -30,6 +30,8 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     options.neural.folder = value;
   } else if (options.IsNeural() && name == "target") {
     options.neural.target = ParseNeuralTarget(value);
+  } else if (options.IsNeural() && name == "eps") {
+    options.neural.eps = ParseNumber(value, "eps");
   } else if (options.IsNeural() && name == "target-pool") {
     options.neural.target_pool = value;
   } else if (options.IsNeural() && name == "content") {
@@ -48,8 +50,8 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     throw Error(
         fmt::format("option '{}': alpha, pitch, target-gender, pool and f0 are allowed "
                     "(NAME=VALUE); for neural "
-                    "and adain pitch, target-gender, target, target-pool, content, bend and "
-                    "neural",
+                    "and adain pitch, target-gender, target, eps (neural), target-pool, content, "
+                    "bend and neural",
                     name));
   }
 }

@@ -21,15 +21,36 @@ TEST(MethodText, TakesOptionsOfAnonymise) {
   EXPECT_TRUE(neural.neural.teacher);
   EXPECT_EQ(neural.neural.target, NeuralTarget::kPool);
   EXPECT_EQ(neural.neural.bend_semitones, 1.5);
+  const VoiceOptions near = ParseMethodText("neural:target=voice-ind,eps=4");
+  EXPECT_EQ(near.neural.target, NeuralTarget::kVoiceInd);
+  EXPECT_EQ(near.neural.eps, 4.0);
 }
 
 TEST(MethodText, NamesWhatIsWrong) {
-  for (const char* text :
-       {"", "robot", "mcadams:", "mcadams:alpha", "mcadams:alpha=0.9:0.5", "mcadams:alpha=7",
-        "vtln:alpha=0.8", "mcadams:pitch=high", "mcadams:pitch=keep,pitch=keep", "vtln:f0=slow",
-        "vtln:profile=me", "neural:content=ears", "neural:bend=much", "neural:bend=-1",
-        "neural:bend=13", "neural:f0=robust", "vtln:target=pool",
-        "mcadams:target-gender=other,pitch=keep"}) {
+  for (const char* text : {"",
+                           "robot",
+                           "mcadams:",
+                           "mcadams:alpha",
+                           "mcadams:alpha=0.9:0.5",
+                           "mcadams:alpha=7",
+                           "vtln:alpha=0.8",
+                           "mcadams:pitch=high",
+                           "mcadams:pitch=keep,pitch=keep",
+                           "vtln:f0=slow",
+                           "vtln:profile=me",
+                           "neural:content=ears",
+                           "neural:bend=much",
+                           "neural:bend=-1",
+                           "neural:bend=13",
+                           "neural:f0=robust",
+                           "neural:target=voice-ind",
+                           "neural:target=voice-ind,eps=0",
+                           "neural:target=voice-ind,eps=inf",
+                           "neural:eps=1",
+                           "neural:target=pool,eps=1",
+                           "mcadams:eps=1",
+                           "vtln:target=pool",
+                           "mcadams:target-gender=other,pitch=keep"}) {
     try {
       ParseMethodText(text);
       ADD_FAILURE() << text;

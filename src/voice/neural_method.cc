@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "speaker/encoder.h"
 #include "voice/adain_nets.h"
 #include "voice/neural_nets.h"
 
@@ -27,6 +28,16 @@ NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, Pi
     pool_ = std::move(nets.pool);
   }
   if (o_.target == NeuralTarget::kGenerated) generator_.emplace(pool_, nearest);
+  if (o_.target == NeuralTarget::kVoiceInd) {
+    voice_ind_.emplace(pool_, o_.eps.value_or(0.0));
+    encoder_ = OpenEncoder(kDefaultEncoder);
+    if (encoder_->WeightsFingerprint() != pool_.encoder) {
+      throw Error(
+          fmt::format("target voice-ind: the pool's embeddings were made by an encoder with the "
+                      "weights '{}', the program's has '{}'",
+                      pool_.encoder, encoder_->WeightsFingerprint()));
+    }
+  }
   if (o_.teacher) {
     const ModelFolders models = ModelFolders::Default(o_.models);
     teacher_ = std::make_shared<MoonshineContent>(OnnxRuntime::Open(models), models);
@@ -51,9 +62,30 @@ Gender NeuralMethod::SourceGender(const std::string& speaker) const {
   return distance(0) < distance(1) ? Gender::kFemale : Gender::kMale;
 }
 
+void NeuralMethod::RefuseSpeakers(const std::vector<std::string>& speakers) const {
+  if (!voice_ind_) return;
+  for (const std::string& speaker : speakers) {
+    for (const SpeakerVoice& voice : pool_.voices) {
+      if (voice.name != speaker) continue;
+      throw Error(
+          fmt::format("target voice-ind: speaker '{}' has the name of a voice of the pool, and the "
+                      "bound holds for a pool without the protected speakers (--target-pool, or "
+                      "another name where it is another person)",
+                      speaker));
+    }
+  }
+}
+
 SpeakerVoice NeuralMethod::Target(const std::string& speaker, const std::string& utterance) const {
   const Gender gender = TargetGenderFor(draws_, gender_, SourceGender(speaker), speaker, utterance);
   if (generator_) return generator_->Draw(draws_, gender, speaker, utterance);
+  if (voice_ind_) {
+    if (!sources_) throw Error(fmt::format("the method has not been fitted to '{}'", speaker));
+    const std::vector<float> source = draws_.How() == Strategy::kPerm
+                                          ? sources_->MeanPrint(speaker)
+                                          : sources_->Print(speaker, utterance);
+    return pool_.voices[voice_ind_->Draw(draws_, gender, speaker, utterance, source)];
+  }
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < pool_.voices.size(); ++i) {
     if (pool_.voices[i].gender == gender) candidates.push_back(i);

@@ -1,5 +1,6 @@
 // The methods that speak by nets (`--method neural`, `--method adain`): voice/neural_voice.h with a
-// target drawn for each speaker or utterance, never by a look at the source.
+// target drawn for each speaker or utterance: without a look at the source, or by voice-ind with
+// one that is bounded.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "voice/method.h"
 #include "voice/neural_voice.h"
 #include "voice/pseudo_speakers.h"
+#include "voice/voice_ind_targets.h"
 
 namespace sotto {
 
@@ -20,9 +22,15 @@ class NeuralMethod : public VoiceMethod {
   NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
                TargetDraws draws, NeuralKind kind = NeuralKind::kSynth);
 
-  // The gender of the target may follow the source's, which must then be known.
-  bool NeedsFit() const override { return gender_ != TargetGender::kRandom && !sources_; }
+  // The gender of the target may follow the source's, which must then be known; voice-ind chooses
+  // by the source's embedding.
+  bool NeedsFit() const override {
+    return (gender_ != TargetGender::kRandom || voice_ind_) && !sources_;
+  }
   void Fit(SourceVoices sources) override { sources_ = std::move(sources); }
+  const SpeakerEncoder* FitEncoder() const override { return encoder_.get(); }
+  // voice-ind: a speaker who is a voice of the pool.
+  void RefuseSpeakers(const std::vector<std::string>& speakers) const override;
   std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
                                                      const std::string& speaker,
                                                      const std::string& utterance) const override;
@@ -40,6 +48,8 @@ class NeuralMethod : public VoiceMethod {
   std::shared_ptr<const VoiceNets> models_;
   SpeakerPool pool_;
   std::optional<PseudoSpeakers> generator_;  // unless the pool itself is the target
+  std::optional<VoiceIndTargets> voice_ind_;
+  std::shared_ptr<const SpeakerEncoder> encoder_;  // of voice_ind_
   std::shared_ptr<const MoonshineContent> teacher_;
   std::optional<SourceVoices> sources_;
 };

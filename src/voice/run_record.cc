@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dp/parameters.h"
 #include "voice/adain_nets.h"
+#include "voice/neural_nets.h"
+#include "voice/voice_ind_targets.h"
 
 namespace sotto {
 
@@ -32,6 +35,29 @@ std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options) {
   return notes;
 }
 
+std::vector<std::string> VoiceIndNotes(const AnonymiseOptions& options,
+                                       const AnonymiseReport& report) {
+  const double eps = options.neural.eps.value_or(0.0);
+  const double spent = VoiceIndEpsilon(eps, report.target_draws);
+  std::vector<std::string> notes = {
+      fmt::format("voice-ind: epsilon {:g} covers {}", eps, kVoiceIndCovers)};
+  if (options.strategy == Strategy::kRandom) {
+    notes.push_back(
+        fmt::format("voice-ind: k utterances cost k times epsilon {:g}: {:g} for the speaker with "
+                    "most ({} utterances)",
+                    eps, spent, report.target_draws));
+  }
+  if (const std::string warning = EpsilonWarning(spent); !warning.empty()) {
+    notes.push_back(warning);
+  }
+  if (options.target_gender != TargetGender::kRandom) {
+    notes.push_back(
+        fmt::format("voice-ind: --target-gender {} tells the speaker's gender, outside epsilon",
+                    Name(options.target_gender)));
+  }
+  return notes;
+}
+
 std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& report,
                       const std::string& version) {
   nlohmann::ordered_json record;
@@ -48,6 +74,22 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
   if (options.IsNeural()) {
     record["synthetic"] = true;  // every sample is made by a net
     record["target"] = Name(options.neural.target);
+    if (options.neural.eps) {
+      record["eps"] = *options.neural.eps;
+      nlohmann::ordered_json own = {
+          {"covers", kVoiceIndCovers},
+          {"per", Name(options.strategy)},
+          {"cost", options.strategy == Strategy::kRandom ? "k utterances of a speaker cost k * eps"
+                                                         : "one draw for each speaker"}};
+      if (report.target_draws > 0) {
+        own["draws_per_speaker_at_most"] = report.target_draws;
+        own["eps_per_speaker"] = VoiceIndEpsilon(*options.neural.eps, report.target_draws);
+      }
+      if (options.target_gender != TargetGender::kRandom) {
+        own["outside_eps"] = "the speaker's gender, which the target's follows";
+      }
+      record["voice_ind"] = std::move(own);
+    }
     record["target_gender"] = Name(options.target_gender);
     record["target_pool"] = options.neural.target_pool.empty() ? "default" : "given";
     record["nets"] = MethodNets(options);

@@ -8,7 +8,9 @@
 namespace sotto {
 
 SourceVoices::SourceVoices(ModelledVoices modelled)
-    : voices_(std::move(modelled.voices)), failures_(std::move(modelled.failures)) {
+    : voices_(std::move(modelled.voices)),
+      failures_(std::move(modelled.failures)),
+      prints_(std::move(modelled.prints)) {
   for (std::size_t i = 0; i < voices_.size(); ++i) index_[voices_[i].name] = i;
 }
 
@@ -29,6 +31,36 @@ std::size_t SourceVoices::Index(const std::string& speaker) const {
 
 const VoiceModel& SourceVoices::Find(const std::string& speaker) const {
   return voices_[Index(speaker)];
+}
+
+std::vector<float> SourceVoices::MeanPrint(const std::string& speaker) const {
+  const EmbeddingSet& set = prints_.set;
+  Eigen::VectorXf sum = Eigen::VectorXf::Zero(set.vectors.rows());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (set.speakers[i] != speaker) continue;
+    sum += set.vectors.col(static_cast<Eigen::Index>(i)).normalized();
+    ++count;
+  }
+  if (count == 0) {
+    throw Error(
+        fmt::format("speaker '{}': no utterance has an embedding, so there is no target{}", speaker,
+                    prints_.failures.empty() ? "" : "; " + prints_.failures.begin()->second));
+  }
+  return {sum.data(), sum.data() + sum.size()};
+}
+
+std::vector<float> SourceVoices::Print(const std::string& speaker,
+                                       const std::string& utterance) const {
+  const auto failure = prints_.failures.find(utterance);
+  if (failure != prints_.failures.end()) throw Error(failure->second);
+  const EmbeddingSet& set = prints_.set;
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (set.ids[i] != utterance || set.speakers[i] != speaker) continue;
+    const auto column = set.vectors.col(static_cast<Eigen::Index>(i));
+    return {column.data(), column.data() + column.size()};
+  }
+  return MeanPrint(speaker);
 }
 
 ClassTargets SourceVoices::Targets(const std::string& speaker, const VoicePool& pool,

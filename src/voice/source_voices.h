@@ -20,6 +20,11 @@ class SourceVoices {
 
   // Error when the speaker is not among them.
   const VoiceModel& Find(const std::string& speaker) const;
+  // The mean of the speaker's embeddings (each of length 1), or the embedding of one utterance; for
+  // an utterance that is not among them (an attacker's guess at one) the mean counts. Error for an
+  // utterance that could not be embedded, or a speaker without any.
+  std::vector<float> MeanPrint(const std::string& speaker) const;
+  std::vector<float> Print(const std::string& speaker, const std::string& utterance) const;
   // Of `speaker` to voice `target` of the pool.
   ClassTargets Targets(const std::string& speaker, const VoicePool& pool, std::size_t target) const;
 
@@ -30,6 +35,7 @@ class SourceVoices {
   std::map<std::string, std::size_t> index_;
   std::map<std::string, std::string> failures_;
   std::optional<VoiceProfile> profile_;
+  Voiceprints prints_;
 };
 
 // Draws target voices and pitch from a pool for the speakers and utterances of a run.

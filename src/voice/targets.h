@@ -26,6 +26,8 @@ class TargetDraws {
   double Uniform(std::string_view parameter, double lo, double hi, std::string_view speaker,
                  std::string_view utterance) const;
 
+  Strategy How() const { return strategy_; }
+
   // A key for this utterance alone, whatever the strategy: for noise that must differ in each.
   Key Derive(std::string_view parameter, std::string_view utterance) const;
 

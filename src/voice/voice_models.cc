@@ -87,7 +87,48 @@ VoiceModel ModelVoice(const std::vector<Stretch>& stretches, const std::string& 
   return builder.Build(speaker, gender, options.classes);
 }
 
+constexpr double kMostPrintS = 60.0;
+
 }  // namespace
+
+Voiceprints EmbedVoices(const Corpus& corpus, const SpeakerEncoder& encoder, int jobs) {
+  std::vector<Stretch> stretches;
+  for (const Recording& recording : corpus.recordings) {
+    for (const Span& span : recording.spans) stretches.push_back({&recording, &span});
+  }
+  std::vector<std::vector<float>> made(stretches.size());
+  Voiceprints prints;
+  std::mutex mutex;
+  ParallelFor(stretches.size(), jobs, [&](std::size_t i) {
+    const std::string& utterance = stretches[i].span->utterance;
+    std::string why;
+    try {
+      const Mono mono = ReadStretch(stretches[i], kMostPrintS);
+      made[i] = encoder.Embed(mono.x, mono.rate_hz);
+      double energy = 0.0;
+      for (const float v : made[i]) energy += double{v} * v;
+      if (energy > 0.0 && std::isfinite(energy)) return;
+      why = "the embedding has no direction";
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    made[i].clear();
+    const std::lock_guard lock(mutex);
+    prints.failures[utterance] =
+        fmt::format("utterance '{}' has no embedding, so no target: {}", utterance, why);
+  });
+  const auto n = static_cast<Eigen::Index>(stretches.size() - prints.failures.size());
+  prints.set.vectors.resize(static_cast<Eigen::Index>(encoder.Dimension()), n);
+  Eigen::Index k = 0;
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    if (made[i].empty()) continue;
+    prints.set.ids.push_back(stretches[i].span->utterance);
+    prints.set.speakers.push_back(stretches[i].span->speaker);
+    prints.set.vectors.col(k++) = Eigen::Map<const Eigen::VectorXf>(
+        made[i].data(), static_cast<Eigen::Index>(made[i].size()));
+  }
+  return prints;
+}
 
 void VoiceModelBuilder::Add(const VocoderFrames& frames) {
   if (frames.Frames() == 0) return;

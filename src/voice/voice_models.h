@@ -7,6 +7,8 @@
 
 #include "audio/corpus.h"
 #include "dsp/vocoder.h"
+#include "speaker/embeddings.h"
+#include "speaker/encoder.h"
 #include "voice/pool.h"
 
 namespace sotto {
@@ -40,10 +42,19 @@ struct VoiceModelOptions {
   bool classes = true;  // false: pitch and gender only
 };
 
+// The embeddings of the utterances of a corpus, and why others have none.
+struct Voiceprints {
+  EmbeddingSet set;
+  std::map<std::string, std::string> failures;  // utterance to reason
+};
+// The first channel and the first minute of each utterance count: bounded memory for any length.
+Voiceprints EmbedVoices(const Corpus& corpus, const SpeakerEncoder& encoder, int jobs);
+
 // The speakers of a corpus, those that could be modelled and why the others could not.
 struct ModelledVoices {
   std::vector<VoiceModel> voices;               // in the order of Corpus::speakers
   std::map<std::string, std::string> failures;  // speaker to reason
+  Voiceprints prints;                           // where the method asks for them
 };
 
 // The first channel of each recording counts. Gender comes from the corpus, where it says (column
