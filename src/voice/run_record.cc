@@ -78,7 +78,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
       record["eps"] = *options.neural.eps;
       nlohmann::ordered_json own = {
           {"covers", kVoiceIndCovers},
-          {"per", Name(options.strategy)},
+          {"per", options.strategy == Strategy::kRandom ? "utterance" : "speaker"},
           {"cost", options.strategy == Strategy::kRandom ? "k utterances of a speaker cost k * eps"
                                                          : "one draw for each speaker"}};
       if (report.target_draws > 0) {
