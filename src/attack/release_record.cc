@@ -17,7 +17,7 @@ using nlohmann::json;
 // What changes the protected sound, the strategy and the draws apart.
 constexpr const char* kParameters[] = {
     "method", "alpha",       "pitch",   "target_gender",  "pool", "f0",
-    "target", "target_pool", "content", "bend_semitones", "nets"};
+    "target", "target_pool", "content", "bend_semitones", "nets", "streaming"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -44,6 +44,7 @@ void ReadNeural(const json& record, const std::string& where, ReleaseRecord& rel
     throw Error(fmt::format("{}: no number 'bend_semitones'", where));
   }
   neural.bend_semitones = bend->get<double>();
+  neural.streaming = record.value("streaming", json(false)) == true;
   release.pool_given = Text(record, "target_pool", where) != "default";
   release.nets = Text(record, "nets", where);
 }

@@ -56,4 +56,36 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
   return first ? std::span<const double>{} : std::span<const double>(finished_);
 }
 
+void VoiceLevel::TakeInput(std::span<const float> in) {
+  input_.insert(input_.end(), in.begin(), in.end());
+  taken_ += in.size();
+}
+
+void VoiceLevel::Deliver(std::vector<float>& out) {
+  std::size_t used = 0;
+  std::vector<double> in(kHop), block(kHop);
+  for (; used + kHop <= std::min(sound_.size(), input_.size()); used += kHop) {
+    const auto begin = static_cast<std::ptrdiff_t>(used);
+    std::copy_n(input_.begin() + begin, kHop, in.begin());
+    std::copy_n(sound_.begin() + begin, kHop, block.begin());
+    loudness_.Process(in, block, peaks_.LostGain());
+    for (const double y : peaks_.Process(block)) {
+      out.push_back(static_cast<float>(y));
+      ++emitted_;
+    }
+  }
+  const auto end = static_cast<std::ptrdiff_t>(used);
+  input_.erase(input_.begin(), input_.begin() + end);
+  sound_.erase(sound_.begin(), sound_.begin() + end);
+}
+
+void VoiceLevel::Finish(std::vector<float>& out) {
+  // Silence brings out the last part of a hop and the one that the peak holder keeps.
+  const std::size_t padded = (input_.size() / kHop + 2) * kHop;
+  input_.resize(padded);
+  sound_.resize(padded);
+  Deliver(out);
+  out.resize(out.size() - (emitted_ - taken_));
+}
+
 }  // namespace sotto

@@ -55,4 +55,26 @@ class PeakHolder {
   double lost_gain_ = 1.0;
 };
 
+// Both for a voice that is made anew: what has been synthesised comes to the loudness of the input
+// at the same place, and its peaks are held. One hop of 10 ms late, at 16 kHz.
+class VoiceLevel {
+ public:
+  explicit VoiceLevel(double peak_limit) : peaks_(kHop, peak_limit) {}
+
+  void TakeInput(std::span<const float> in);
+  // Where the synthesised samples are appended.
+  std::vector<float>& Sound() { return sound_; }
+  // Appends what is ready.
+  void Deliver(std::vector<float>& out);
+  // Appends the rest: as many samples in all as came in.
+  void Finish(std::vector<float>& out);
+
+ private:
+  static constexpr std::size_t kHop = 160;
+  LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
+  PeakHolder peaks_;
+  std::vector<float> input_, sound_;
+  std::size_t taken_ = 0, emitted_ = 0;
+};
+
 }  // namespace sotto

@@ -39,6 +39,9 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     options.neural.teacher = value == "moonshine";
   } else if (options.IsNeural() && name == "bend") {
     options.neural.bend_semitones = ParseNumber(value, "bend");
+  } else if (options.IsNeural() && name == "streaming") {
+    if (!value.empty()) throw Error("streaming takes no value");
+    options.neural.streaming = true;
   } else if (name == "f0" && !options.IsNeural()) {
     if (value != "fast" && value != "robust") {
       throw Error(fmt::format("f0 '{}': fast or robust is allowed", value));
@@ -48,7 +51,8 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     throw Error(
         fmt::format("option '{}': alpha, pitch, target-gender, pool and f0 are allowed "
                     "(NAME=VALUE); for neural "
-                    "pitch, target-gender, target, target-pool, content, bend and neural",
+                    "pitch, target-gender, target, target-pool, content, bend, neural and "
+                    "streaming",
                     name));
   }
 }

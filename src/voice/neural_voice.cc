@@ -17,7 +17,6 @@ namespace sotto {
 namespace {
 
 constexpr int kRateHz = 16000;
-constexpr std::size_t kHop = 160;
 constexpr std::int64_t kContextFrames = 100;  // content frames: 2 s, more than the encoder sees
 
 class NeuralTransformer : public StreamTransformer {
@@ -27,7 +26,7 @@ class NeuralTransformer : public StreamTransformer {
         o_(options),
         block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
         synth_(models_->Synth(), options.target.embedding, options.noise_seed),
-        peaks_(kHop, options.peak_limit) {
+        level_(options.peak_limit) {
     if (o_.target.embedding.size() !=
         static_cast<std::size_t>(models_->Synth().Options().embedding)) {
       throw Error(fmt::format("target '{}': an embedding of {}, the synthesiser takes {}",
@@ -42,26 +41,21 @@ class NeuralTransformer : public StreamTransformer {
   }
 
   void Push(std::span<const float> in, std::vector<float>& out) override {
-    input_.insert(input_.end(), in.begin(), in.end());
+    level_.TakeInput(in);
     window_.insert(window_.end(), in.begin(), in.end());
     pushed_ += in.size();
     while (static_cast<std::int64_t>(pushed_) >= (next_ + block_ + kContextFrames) * kContentHop) {
       Speak(next_ + block_, (next_ + block_ + kContextFrames) * kContentHop);
     }
-    Level(out);
+    level_.Deliver(out);
   }
 
   void Finish(std::vector<float>& out) override {
     if (pushed_ == 0) return;
     const auto samples = static_cast<std::int64_t>(pushed_);
     if (const std::int64_t frames = ContentFrames(samples); frames > next_) Speak(frames, samples);
-    synth_.Finish(sound_);
-    // Silence brings out the last part of a hop and the one that the peak holder keeps.
-    const std::size_t padded = (input_.size() / kHop + 2) * kHop;
-    input_.resize(padded);
-    sound_.resize(padded);
-    Level(out);
-    out.resize(out.size() - (emitted_ - pushed_));
+    synth_.Finish(level_.Sound());
+    level_.Finish(out);
   }
 
   std::size_t LatencySamples() const override {
@@ -99,7 +93,7 @@ class NeuralTransformer : public StreamTransformer {
       if (models_->ContentNoise() > 0.0) {
         for (float& v : z) v += static_cast<float>(models_->ContentNoise() * (*noise_)());
       }
-      synth_.Push(z, hz, voiced, sound_);
+      synth_.Push(z, hz, voiced, level_.Sound());
     }
     next_ = end;
     const std::int64_t keep = std::max(window_from_, next_ - kContextFrames);
@@ -142,26 +136,6 @@ class NeuralTransformer : public StreamTransformer {
     return target;
   }
 
-  // Brings what has been synthesised to the loudness of the input, hop by hop.
-  void Level(std::vector<float>& out) {
-    std::size_t used = 0;
-    std::vector<double> in(kHop), block(kHop);
-    for (; used + kHop <= std::min(sound_.size(), input_.size()); used += kHop) {
-      const auto begin = static_cast<std::ptrdiff_t>(used);
-      std::copy_n(input_.begin() + begin, kHop, in.begin());
-      std::copy_n(sound_.begin() + begin, kHop, block.begin());
-      loudness_.Process(in, block, peaks_.LostGain());
-      for (const double y : peaks_.Process(block)) {
-        out.push_back(static_cast<float>(y));
-        ++emitted_;
-      }
-    }
-    const auto end = static_cast<std::ptrdiff_t>(used);
-    input_.erase(input_.begin(), input_.begin() + end);
-    sound_.erase(sound_.begin(), sound_.begin() + end);
-  }
-
-  static constexpr float kSilentLogMel = -15.9f;             // ln 2⁻²³
   static constexpr std::size_t kMostPitchFrames = 60 * 100;  // a minute of voice is enough
 
   const std::shared_ptr<const NeuralModels> models_;
@@ -169,13 +143,12 @@ class NeuralTransformer : public StreamTransformer {
   const std::int64_t block_;
   SynthStream synth_;
   std::optional<KeyedGaussian> noise_;
-  LoudnessKeeper loudness_{0.0, 16.0, 0.6};  // follows a fall of 30 dB in 0.14 s
-  PeakHolder peaks_;
-  std::vector<float> input_, window_, sound_;
+  VoiceLevel level_;
+  std::vector<float> window_;
   std::int64_t window_from_ = 0, next_ = 0;  // content frames
   VoicedF0 heard_;
   VoiceModel source_;
-  std::size_t pushed_ = 0, emitted_ = 0;
+  std::size_t pushed_ = 0;
 };
 
 }  // namespace

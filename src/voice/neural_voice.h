@@ -38,6 +38,9 @@ class NeuralModels {
   double content_noise_ = 0.0;
 };
 
+// ln 2⁻²³, as log-mel features of silence have it: where a recording is too short for one frame.
+inline constexpr float kSilentLogMel = -15.9f;
+
 struct NeuralVoiceOptions {
   SpeakerVoice target;
   PitchMode pitch = PitchMode::kTarget;  // kTarget or kKeep

@@ -53,6 +53,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["nets"] = NetsFingerprint(options.neural);
     record["content"] = options.neural.teacher ? "moonshine" : "student";
     record["bend_semitones"] = options.neural.bend_semitones;
+    if (options.neural.streaming) record["streaming"] = true;
     record["band_hz"] = 8000;  // nothing is left above
   }
   if (options.mark) record["marked"] = true;
