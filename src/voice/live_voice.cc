@@ -222,7 +222,8 @@ std::unique_ptr<StreamTransformer> MakeLiveTransformer(int rate_hz,
   auto transformer =
       std::make_unique<LiveTransformer>(std::move(models), options, std::move(voice_after_pause));
   if (rate_hz == kRateHz) return transformer;
-  return std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz, options.peak_limit);
+  return std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz, options.peak_limit,
+                                     ResamplerFilter::kShort);
 }
 
 }  // namespace sotto

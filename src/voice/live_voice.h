@@ -23,9 +23,9 @@ inline constexpr double kMostLiveLatencyS = 0.250;
 // The voice after the pause of this number, from 1 on.
 using VoiceAfterPause = std::function<SpeakerVoice(std::size_t)>;
 
-// Any rate from 8 to 192 kHz. `voice_after_pause` may be empty: one voice for all. Throws Error
-// when the nets see so far ahead that the latency at 16 kHz would exceed kMostLiveLatencyS, or a
-// teacher is asked for.
+// Any rate from 8 to 192 kHz: others than 16 kHz add 42 ms, below it 56. `voice_after_pause` may be
+// empty: one voice for all. Throws Error when the nets see so far ahead that the latency at 16 kHz
+// would exceed kMostLiveLatencyS, or a teacher is asked for.
 std::unique_ptr<StreamTransformer> MakeLiveTransformer(int rate_hz,
                                                        std::shared_ptr<const NeuralModels> models,
                                                        const NeuralVoiceOptions& options,

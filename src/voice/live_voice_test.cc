@@ -107,13 +107,19 @@ TEST(LiveVoice, LatencyIsAsStatedForAnyPushAndNets) {
   }
 }
 
+std::size_t Latency16() {
+  return MakeLiveTransformer(16000, Models(), Options(), {})->LatencySamples();
+}
+
 TEST(LiveVoice, OtherRatesKeepTheirLatencyAndLength) {
-  for (const int rate : {8000, 44100, 48000, 96000}) {
+  for (const int rate : {8000, 11025, 22050, 44100, 48000, 96000, 192000}) {
     const auto transformer = MakeLiveTransformer(rate, Models(), Options(), {});
     const std::size_t latency = transformer->LatencySamples();
-    const std::vector<float> x = Buzz(static_cast<std::size_t>(rate), rate);
-    std::vector<float> out;
+    EXPECT_LE(static_cast<double>(latency) / rate,
+              static_cast<double>(Latency16()) / 16000.0 + (rate < 16000 ? 0.0561 : 0.0421));
     const auto step = static_cast<std::size_t>(rate / 100);
+    const std::vector<float> x = Buzz(100 * step, rate);
+    std::vector<float> out;
     for (std::size_t at = 0; at + step <= x.size(); at += step) {
       transformer->Push(std::span(x).subspan(at, step), out);
       ASSERT_GE(out.size() + latency, at + step) << rate;
