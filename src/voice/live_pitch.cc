@@ -66,8 +66,8 @@ bool LiveCleanF0::IsVoice(std::size_t i) const {
 
 bool LiveCleanF0::IsFar(std::size_t i) const {
   std::vector<double> around;
-  for (const double hz : held_) {
-    if (hz > 0.0) around.push_back(hz);
+  for (std::size_t k = 0; k < held_.size(); ++k) {
+    if (IsVoice(k)) around.push_back(held_[k]);
   }
   const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
   std::nth_element(around.begin(), middle, around.end());

@@ -15,9 +15,10 @@ namespace sotto {
 // F0 in Hz at samples 160·t + 80 (0: unvoiced); x at 16 kHz.
 class LiveF0 {
  public:
-  // With 50 ms ahead 99.4 % of the frames of read speech are voiced or unvoiced as for the whole
-  // recording (96.7 % with 30 ms, 99.7 % with 60); what lies longer back than 0.2 s changes
-  // nothing. The window costs 0.02 of real time.
+  // With 50 ms ahead 99.6 % of the frames of read speech are voiced or unvoiced as for the whole
+  // recording, and where both are voiced 0.004 % lie a fifth apart (on 60 recordings; on 35 s of
+  // them 96.7 % with 30 ms, 99.4 % with 50, 99.7 % with 60). What lies longer back than 0.2 s
+  // changes nothing. The window costs 0.02 of real time.
   static constexpr std::size_t kAheadSamples = 800, kBackSamples = 3200;
 
   // The frames that are ready: 2k and 2k + 1 once kAheadSamples after the later have come.
@@ -40,8 +41,8 @@ struct PitchFrame {
 
 // CleanF0's counterpart, kAhead frames late: voiced stretches shorter than 30 ms become unvoiced,
 // gaps up to 30 ms inside a voice voiced; frames more than 0.7 octaves from the median of the half
-// second before them do not count. Where there is no F0 the last goes on, and glides towards the
-// next as soon as that is seen.
+// second before them (and of what is seen ahead) do not count. Where there is no F0 the last goes
+// on, and glides towards the next as soon as that is seen.
 class LiveCleanF0 {
  public:
   static constexpr std::size_t kAhead = 3;
