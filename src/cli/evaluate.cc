@@ -97,7 +97,7 @@ void AddEvaluate(CLI::App& app) {
           "--method", o.methods,
           "mcadams, voicemask, vtln or neural, with options of sotto anonymise after a colon "
           "(alpha, pitch, target-gender, pool, f0; neural: target, target-pool, "
-          "content, bend); may be repeated")
+          "content, bend, streaming); may be repeated")
       ->type_name("NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();

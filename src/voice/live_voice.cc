@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "base/error.h"
 #include "dsp/fbank.h"
@@ -18,13 +19,18 @@ namespace {
 constexpr int kRateHz = 16000;
 constexpr std::size_t kHop = 160;
 
+// How many frames of pitch after a frame its window of the source reaches.
+std::int64_t SourceAhead(const NeuralModels& models) {
+  return (models.Synth().Options().spectrum.window / 2 + kSynthHop - 1) / kSynthHop;
+}
+
 // Samples that must have come before content frame j can be spoken, 320·j apart.
 std::int64_t ReadyAfter(const NeuralModels& models) {
   // Mel frames 2·(j + ahead) and the one behind it, whose window ends 280 samples after it begins.
   const std::int64_t content = kContentHop * models.Content().Options().Sees().right + 440;
-  // The windows of frame 2·j reach to frame 2·j + 2 of the pitch, which the cleaning delays.
-  const auto pitch_frame = static_cast<std::int64_t>(2 + LiveCleanF0::kAhead);
-  const std::int64_t tracked = pitch_frame + (pitch_frame % 2 == 0 ? 1 : 0);  // they come in pairs
+  // Frame 2·j wants the pitch of so many more, which the cleaning delays.
+  const auto frames = SourceAhead(models) + static_cast<std::int64_t>(LiveCleanF0::kAhead);
+  const std::int64_t tracked = frames + (frames % 2 == 0 ? 1 : 0);  // they come in pairs
   const std::int64_t pitch =
       tracked * kSynthHop + kSynthHop / 2 + static_cast<std::int64_t>(LiveF0::kAheadSamples);
   return std::max(content, pitch);
@@ -51,6 +57,7 @@ class LiveTransformer : public StreamTransformer {
       : models_(std::move(models)),
         o_(options),
         voice_after_pause_(std::move(voice_after_pause)),
+        source_ahead_(SourceAhead(*models_)),
         voice_(options.target),
         mels_(FbankOptions::Encoder()),
         content_(models_->Content()),
@@ -139,7 +146,9 @@ class LiveTransformer : public StreamTransformer {
     };
     for (std::size_t i = 0;; ++i) {
       const bool no_more = last && i == pitch_.size();
-      for (; end < waiting_.cols() && (pitch_frames_ > 2 * content_frames_ + 2 || no_more); ++end) {
+      for (; end < waiting_.cols() &&
+             (pitch_frames_ > 2 * content_frames_ + source_ahead_ || no_more);
+           ++end) {
         if (change_at_ && 2 * content_frames_ >= *change_at_) {
           speak();
           synth_.SetVoice(voice_.embedding);
@@ -183,6 +192,7 @@ class LiveTransformer : public StreamTransformer {
   const std::shared_ptr<const NeuralModels> models_;
   const NeuralVoiceOptions o_;
   const VoiceAfterPause voice_after_pause_;
+  const std::int64_t source_ahead_;
   SpeakerVoice voice_;
   LogMelStream mels_;
   LiveContent content_;
