@@ -2,6 +2,10 @@
 //   neural_bench [CONTENT SYNTH]         real-time factor of each on one core (untrained nets of
 //   the
 //                                        default sizes when no files are given)
+//   neural_bench --stream [CONTENT SYNTH]
+//     the same of the whole method on a stream that comes in pieces of 20 ms (untrained nets that
+//     look 5 content frames and 4 frames ahead when no files are given), and the longest time one
+//     piece took
 //   neural_bench --words CONTENT CORPUS [N]
 //     word errors of Moonshine's decoder on (1) its own encoder's states, (2) these through the
 //     bottleneck and linearly back, (3) the student's: what content keeps, without any synthesis.
@@ -11,6 +15,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 
@@ -24,6 +29,7 @@
 #include "nn/net_testing.h"
 #include "utility/moonshine.h"
 #include "utility/text.h"
+#include "voice/live_voice.h"
 #include "voice/moonshine_content.h"
 #include "voice/training_features.h"
 
@@ -84,6 +90,56 @@ void Speed(const TensorFile& content_file, const TensorFile& synth_file) {
   row("synthesiser", synth_s);
   row("together", mel_s + content_s + f0_s + synth_s);
   if (samples != x.size()) throw Error("the synthesiser gave another number of samples");
+}
+
+void StreamSpeed(TensorFile content, TensorFile synth) {
+  const auto models = std::make_shared<const NeuralModels>(std::move(content), std::move(synth));
+  NeuralVoiceOptions options;
+  options.target.embedding.assign(static_cast<std::size_t>(models->Synth().Options().embedding),
+                                  1.0f);
+  options.target.log_f0_mean = std::log(200.0);
+  options.target.log_f0_deviation = 0.2;
+  options.content_key = Key::FromExperimentSeed(1);
+  constexpr int kSeconds = 20;
+  constexpr std::size_t kPiece = 320;
+  SeededRng random(1);
+  std::vector<float> x(kSeconds * 16000);
+  double phase = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {  // a buzz in noise, so that F0 is found and refined
+    phase += (120.0 + 30.0 * std::sin(static_cast<double>(i) / 8000.0)) / 16000.0;
+    x[i] = static_cast<float>(0.3 * (phase - std::floor(phase) - 0.5) + 0.01 * random.Gaussian());
+  }
+  double longest = 0.0, latency_ms = 0.0;
+  const double all = Seconds([&] {
+    const auto transformer = MakeLiveTransformer(16000, models, options, {});
+    latency_ms = static_cast<double>(transformer->LatencySamples()) / 16.0;
+    std::vector<float> out;
+    longest = 0.0;
+    for (std::size_t at = 0; at < x.size(); at += kPiece) {
+      const auto start = std::chrono::steady_clock::now();
+      transformer->Push(std::span(x).subspan(at, kPiece), out);
+      longest = std::max(
+          longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    transformer->Finish(out);
+    if (out.size() != x.size()) throw Error("the stream gave another number of samples");
+  });
+  fmt::print(
+      "stream, pieces of 20 ms  {:.4f} of real time; a piece at most {:.1f} ms; latency "
+      "{:.1f} ms\n",
+      all / kSeconds, 1000.0 * longest, latency_ms);
+}
+
+// Untrained, of the default sizes, with the look-ahead of a stream.
+ContentOptions StreamContent() {
+  ContentOptions options;
+  options.body.ahead = {1, 0, 0};
+  return options;
+}
+SynthOptions StreamSynth() {
+  SynthOptions options;
+  options.body.ahead = {1, 0};
+  return options;
 }
 
 // One value at the teacher's times from content frames.
@@ -185,12 +241,19 @@ int main(int argc, char** argv) {
   sotto::PrepareBlas(argv);
   const std::vector<std::string> a(argv + 1, argv + argc);
   try {
-    if (a.size() >= 3 && a[0] == "--words") {
+    if (a.size() == 3 && a[0] == "--stream") {
+      sotto::StreamSpeed(sotto::ReadTensorFile(a[1]), sotto::ReadTensorFile(a[2]));
+    } else if (a.size() == 1 && a[0] == "--stream") {
+      sotto::StreamSpeed(sotto::RandomContent(sotto::StreamContent()),
+                         sotto::RandomSynth(sotto::StreamSynth()));
+    } else if (a.size() >= 3 && a[0] == "--words") {
       sotto::Words(a[1], a[2], a.size() > 3 ? std::strtoull(a[3].c_str(), nullptr, 10) : 1000000);
     } else if (a.size() == 2) {
       sotto::Speed(sotto::ReadTensorFile(a[0]), sotto::ReadTensorFile(a[1]));
     } else {  // flags of the other benchmarks are ignored
       sotto::Speed(sotto::RandomContent({}), sotto::RandomSynth({}));
+      sotto::StreamSpeed(sotto::RandomContent(sotto::StreamContent()),
+                         sotto::RandomSynth(sotto::StreamSynth()));
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "neural_bench: {}\n", error.what());

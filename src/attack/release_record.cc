@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // What changes the protected sound, the strategy and the draws apart.
-constexpr const char* kParameters[] = {"method",      "alpha",   "pitch",          "target_gender",
-                                       "pool",        "f0",      "target",         "eps",
-                                       "target_pool", "content", "bend_semitones", "nets"};
+constexpr const char* kParameters[] = {
+    "method", "alpha",       "pitch",   "target_gender",  "pool", "f0",       "target",
+    "eps",    "target_pool", "content", "bend_semitones", "nets", "streaming"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -51,6 +51,7 @@ void ReadNeural(const json& record, const std::string& where, ReleaseRecord& rel
     throw Error(fmt::format("{}: no number 'bend_semitones'", where));
   }
   neural.bend_semitones = bend->get<double>();
+  neural.streaming = record.value("streaming", json(false)) == true;
   release.pool_given = Text(record, "target_pool", where) != "default";
   release.nets = Text(record, "nets", where);
 }

@@ -35,11 +35,18 @@ struct Resampler::Impl {
   }
 };
 
-Resampler::Resampler(double from_hz, double to_hz) : impl_(std::make_unique<Impl>()) {
+Resampler::Resampler(double from_hz, double to_hz, ResamplerFilter filter)
+    : impl_(std::make_unique<Impl>()) {
   soxr_error_t error = nullptr;
   const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
-  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
-  impl_->soxr = soxr_create(from_hz, to_hz, 1, &error, &io, &quality, nullptr);
+  soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
+  soxr_runtime_spec_t runtime = soxr_runtime_spec(1);
+  if (filter == ResamplerFilter::kShort) {
+    quality.passband_end = 0.85;
+    quality.stopband_begin = 1.1;
+    runtime.log2_min_dft_size = 8;  // it works in blocks of half of that
+  }
+  impl_->soxr = soxr_create(from_hz, to_hz, 1, &error, &io, &quality, &runtime);
   impl_->ratio = to_hz / from_hz;
   if (error != nullptr) {
     throw Error(

@@ -21,6 +21,7 @@ struct Flags {
   std::string strategy = "perm";
   std::string key_out, map_out, format;
   int jobs = DefaultJobs();
+  bool streaming = false;
   bool allow_pipes = false, skip_failed = false, new_ids = false, mark = false, json = false;
 };
 
@@ -29,6 +30,7 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   options.in = flags.in;
   options.out = flags.out;
   flags.method.Set(options);
+  options.neural.streaming = flags.streaming;
   options.strategy = ParseStrategy(flags.strategy);
   options.context = flags.target.context;
   options.key_file = flags.target.key_file;
@@ -113,6 +115,9 @@ void AddAnonymise(CLI::App& app) {
           "--strategy", flags->strategy,
           "One target for all (const), for each speaker (perm), for each utterance (random)")
       ->check(CLI::IsMember({"const", "perm", "random"}));
+  verb->add_flag("--streaming", flags->streaming,
+                 "neural: as sotto stream does it, to measure what that protects and costs; random "
+                 "draws anew after pauses too");
   verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
       ->type_name("FILE")
       ->excludes("--key")

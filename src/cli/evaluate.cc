@@ -97,7 +97,7 @@ void AddEvaluate(CLI::App& app) {
                    "mcadams, voicemask, vtln, neural or adain, with options of sotto anonymise "
                    "after a colon "
                    "(alpha, pitch, target-gender, pool, f0; neural and adain: target, target-pool, "
-                   "content, bend); may be repeated")
+                   "content, bend, streaming (neural)); may be repeated")
       ->type_name("NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();

@@ -22,6 +22,7 @@ struct Flags {
   int rate_hz = 16000;
   int channels = 1;
   std::string format = "s16";
+  std::string strategy = "const", speaker;
   TargetFlags target;
   MethodFlags method;
 };
@@ -75,24 +76,36 @@ class Streamer {
                                                     : Key::FromFile(flags.target.key_file);
     VoiceOptions options;
     flags.method.Set(options);
-    if (options.IsNeural()) {
-      throw Error(
-          fmt::format("method {} works on files: its nets look two seconds ahead", options.method));
+    if (options.IsAdain()) throw Error("method adain works on files: its nets hear all of them");
+    const Strategy strategy = ParseStrategy(flags.strategy);
+    if (strategy == Strategy::kPerm && flags.speaker.empty()) {
+      throw Error("--strategy perm: a stream does not say who speaks: give --speaker ID");
     }
+    if (strategy == Strategy::kRandom && !options.IsNeural()) {
+      throw Error(fmt::format(
+          "--strategy random: method {} draws once for a stream; neural draws anew after pauses",
+          options.method));
+    }
+    options.neural.streaming = options.IsNeural();
     options.block_s = kStreamBlockS;
-    const auto method = MakeVoiceMethod(
-        options, TargetDraws(key, Strategy::kConst, options.method, flags.target.context));
+    const auto method =
+        MakeVoiceMethod(options, TargetDraws(key, strategy, options.method, flags.target.context));
     if (method->NeedsFit()) {
-      throw Error(
-          "a stream has nothing to fit the method to beforehand: give --profile (sotto fit)");
+      throw Error(options.IsNeural()
+                      ? "--target-gender: a stream does not say who speaks; random is allowed"
+                      : "a stream has nothing to fit the method to beforehand: give --profile "
+                        "(sotto fit)");
     }
     const double limit = flags.format == "f32" ? std::numeric_limits<double>::infinity() : 1.0;
+    const std::string speaker = flags.speaker.empty() ? "stream" : flags.speaker;
     for (std::size_t c = 0; c < channels_; ++c) {
-      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, "stream", "stream"));
+      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, speaker, "stream"));
     }
     outputs_.resize(channels_);
-    fmt::print(stderr, "note: latency {:.1f} ms; one target for the whole stream\n",
-               1000.0 * static_cast<double>(transformers_[0]->LatencySamples()) / flags.rate_hz);
+    fmt::print(stderr, "note: latency {:.1f} ms; {}\n",
+               1000.0 * static_cast<double>(transformers_[0]->LatencySamples()) / flags.rate_hz,
+               strategy == Strategy::kRandom ? "another target after each pause of half a second"
+                                             : "one target for the whole stream");
     if (flags.target.seed) fmt::print(stderr, "note: --seed: an experiment that protects nobody\n");
   }
 
@@ -156,10 +169,14 @@ void AddStream(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "stream",
       "Reads raw PCM (little endian) on standard input and writes it in another voice on standard\n"
-      "output as it comes, as many samples as came in. The target is drawn once for the stream.\n"
+      "output as it comes, as many samples as came in. The target is drawn once for the stream, "
+      "by\n"
+      "neural with --strategy random anew after each pause of half a second (in each channel).\n"
       "Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the vocoder\n"
-      "(voicemask, vtln, any change of the pitch); rates above 48 kHz add 40 ms, and rates below\n"
-      "16 kHz, for the vocoder, 120 ms.",
+      "(voicemask, vtln, any change of the pitch), at most 250 ms for neural at 16 kHz; rates "
+      "above\n"
+      "48 kHz add 40 ms, rates below 16 kHz, for the vocoder, 120 ms, any other than 16 kHz, for\n"
+      "neural, as much.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
       "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");
@@ -168,6 +185,11 @@ void AddStream(CLI::App& app) {
   verb->add_option("--format", flags->format, "16-bit integers or 32-bit floats")
       ->check(CLI::IsMember({"s16", "f32"}));
   flags->method.Add(*verb);
+  verb->add_option("--strategy", flags->strategy,
+                   "One target for all streams (const), for each speaker (perm), or one after "
+                   "another (random, by neural)")
+      ->check(CLI::IsMember({"const", "perm", "random"}));
+  verb->add_option("--speaker", flags->speaker, "Who speaks, for --strategy perm")->type_name("ID");
   flags->target.Add(*verb);
   verb->callback([flags] { Streamer(*flags).Run(); });
 }

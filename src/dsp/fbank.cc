@@ -273,6 +273,54 @@ Features LogMel(std::span<const float> x, const FbankOptions& options) {
   return features;
 }
 
+struct LogMelStream::State {
+  explicit State(const FbankOptions& o) : options(o), frames(options) {}
+
+  // Frames next … end − 1.
+  Features Compute(std::size_t end) {
+    Features features{static_cast<std::size_t>(options.bins), end - std::min(end, next), {}};
+    features.values.resize(features.dimension * features.frames);
+    for (std::size_t t = 0; t < features.frames; ++t) {
+      frames.Compute(held, next + t - held_from, features.Frame(t));
+    }
+    if (options.log == MelLog::kNatural) LogInto(features.values, kFloor, features.values);
+    next += features.frames;
+    // A window begins less than its length before its frame does.
+    const std::size_t shift = options.ShiftSamples(), reach = options.WindowSamples() / shift + 1;
+    const std::size_t keep = std::max(held_from, next - std::min(next, reach));
+    held.erase(held.begin(),
+               held.begin() + static_cast<std::ptrdiff_t>((keep - held_from) * shift));
+    held_from = keep;
+    return features;
+  }
+
+  const FbankOptions options;
+  MelFrames frames;
+  std::vector<float> held;                         // samples from frame held_from on
+  std::size_t held_from = 0, next = 0, taken = 0;  // frames, frames, samples
+};
+
+LogMelStream::LogMelStream(const FbankOptions& options) {
+  options.Validate();
+  if (options.edges != FrameEdges::kMirror || options.log == MelLog::kDecibel) {
+    throw Error("log-mel of a stream: mirrored edges and no decibels are possible");
+  }
+  state_ = std::make_unique<State>(options);
+}
+
+LogMelStream::~LogMelStream() = default;
+
+Features LogMelStream::Push(std::span<const float> x) {
+  State& s = *state_;
+  s.held.insert(s.held.end(), x.begin(), x.end());
+  s.taken += x.size();
+  const std::size_t shift = s.options.ShiftSamples(), window = s.options.WindowSamples();
+  const std::size_t after = shift / 2 + window - window / 2;  // the end of the first window
+  return s.Compute(s.taken < after ? s.next : (s.taken - after) / shift + 1);
+}
+
+Features LogMelStream::Finish() { return state_->Compute(state_->options.Frames(state_->taken)); }
+
 void MfccOptions::Validate() const {
   fbank.Validate();
   if (cepstra < 1 || cepstra > fbank.bins) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,6 +72,26 @@ struct FbankOptions {
 
 // x at options.rate_hz, full scale 1. No samples, no frames.
 Features LogMel(std::span<const float> x, const FbankOptions& options);
+
+// The same as the signal comes, each frame once the samples of its window are there.
+class LogMelStream {
+ public:
+  // Throws Error unless edges are mirrored and the logarithm is not the one of decibels, which
+  // looks at the whole utterance.
+  explicit LogMelStream(const FbankOptions& options);
+  ~LogMelStream();
+  LogMelStream(const LogMelStream&) = delete;
+  LogMelStream& operator=(const LogMelStream&) = delete;
+
+  // The frames that are ready.
+  Features Push(std::span<const float> x);
+  // The rest; no Push may follow.
+  Features Finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 struct MfccOptions {
   FbankOptions fbank;

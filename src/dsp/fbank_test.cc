@@ -262,6 +262,29 @@ TEST(Fbank, VadKeepsTheLoudHalf) {
   EXPECT_EQ(EnergyVad(mfcc, context), smoothed);
 }
 
+TEST(Fbank, AStreamHasTheFramesOfTheWholeAsSoonAsTheyCanBe) {
+  const FbankOptions options = FbankOptions::Encoder();
+  for (const std::size_t n : {0U, 79U, 80U, 150U, 500U, 4801U}) {
+    const std::vector<float> x = Noise(n, 3);
+    const Features whole = LogMel(x, options);
+    for (const std::size_t step : {1U, 100U, 160U, 777U}) {
+      LogMelStream stream(options);
+      std::vector<float> values;
+      const auto take = [&](const Features& f) {
+        values.insert(values.end(), f.values.begin(), f.values.end());
+      };
+      for (std::size_t at = 0; at < n; at += step) {
+        const std::size_t end = std::min(n, at + step);
+        take(stream.Push(std::span(x).subspan(at, end - at)));
+        EXPECT_EQ(values.size() / 80, end < 280 ? 0 : (end - 280) / 160 + 1);
+      }
+      take(stream.Finish());
+      EXPECT_EQ(values, whole.values) << n << " by " << step;
+    }
+  }
+  EXPECT_THROW(LogMelStream(FbankOptions::SpeechBrain()), Error);
+}
+
 TEST(Fbank, ImpossibleOptionsAreRefused) {
   FbankOptions options;
   options.high_hz = 9000.0;

@@ -49,6 +49,8 @@ struct DepthwiseShape {
 struct StftShape {
   std::int64_t window = 640, hop = 160;  // the window is a multiple of the hop
   std::int64_t Bins() const { return window / 2 + 1; }
+  // Samples of the window on either side of the hop.
+  std::int64_t Before() const { return (window - hop) / 2; }
 };
 
 // Deviation's floor inside the square root, as in SpeechBrain's attentive pooling.

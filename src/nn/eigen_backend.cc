@@ -18,6 +18,7 @@ namespace sotto {
 namespace {
 
 using Tensor = EigenBackend::Tensor;
+constexpr Eigen::Index kFewFrames = 4;
 
 Tensor Column(const NamedTensor& values) {
   return Eigen::Map<const Eigen::VectorXf>(values.values.data(),
@@ -88,6 +89,21 @@ Tensor EigenBackend::Conv1d(const Tensor& x, const std::string& name,
     throw Error(fmt::format("{} frames are too few: the net needs {}", x.cols(), reach + 1));
   }
   Tensor y = Column(bias).replicate(1, frames);
+  // Few frames: their neighbours in the order of the weights, so that these need not be put in
+  // another order tap by tap.
+  if (shape.kernel > 1 && frames <= kFewFrames) {
+    using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const RowMajor> all(weight.values.data(), shape.out, shape.in * shape.kernel);
+    RowMajor around(shape.in, shape.kernel);
+    const Eigen::Map<const Eigen::VectorXf> column(around.data(), around.size());
+    for (Eigen::Index t = 0; t < frames; ++t) {
+      for (std::int64_t k = 0; k < shape.kernel; ++k) {
+        around.col(k) = input.col(t + k * shape.dilation);
+      }
+      y.col(t).noalias() += all * column;
+    }
+    return y;
+  }
   // Tap k of the stored out × in × kernel array, as a matrix.
   using Strided = Eigen::Map<const Tensor, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
   for (std::int64_t k = 0; k < shape.kernel; ++k) {

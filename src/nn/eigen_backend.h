@@ -46,6 +46,9 @@ class EigenBackend {
   Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out) const;
   // NAME.weight (channels × kernel) and NAME.bias.
   Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape) const;
+  // Frames begin … begin + count − 1 of that alone.
+  Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape,
+                       Eigen::Index begin, Eigen::Index count) const;
   // Each frame to mean 0 and variance 1 over its channels, then NAME.weight and NAME.bias.
   Tensor LayerNorm(Tensor x, const std::string& name) const;
   // Each channel to mean 0 and variance 1 over time.
@@ -59,7 +62,12 @@ class EigenBackend {
   static Tensor FoldPairs(const Tensor& x);
   static Tensor UnfoldPairs(const Tensor& x);
   static Tensor Stft(const Tensor& x, const StftShape& shape);
+  // Of the windows that lie wholly in x, the first from its first sample on.
+  static Tensor Spectra(const Tensor& x, const StftShape& shape);
   static Tensor InverseStft(const Tensor& spectrum, const StftShape& shape);
+  // What InverseStft adds up, one frame a column, and divides by.
+  static Tensor WindowedFrames(const Tensor& spectrum, const StftShape& shape);
+  static Eigen::ArrayXf SquaredWindow(const StftShape& shape);
   static Tensor LogMagnitude(const Tensor& spectrum);
   // exp(min(x, most)).
   static Tensor Exp(const Tensor& x, float most) { return x.array().min(most).exp().matrix(); }

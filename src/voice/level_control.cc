@@ -70,7 +70,7 @@ double SpeechShare::Next() {
   constexpr double kAbove = 2.5, kLeastBelowPeak = 0.03;
   const auto [least, most] = std::minmax_element(
       smooth_.begin(),
-      smooth_.begin() + static_cast<std::ptrdiff_t>(std::min(known_, next_ + reach_ + 1) - from_));
+      smooth_.begin() + static_cast<std::ptrdiff_t>(std::min(known_, next_ + behind_ + 1) - from_));
   const double floor = kAbove * std::min(*least, kLeastBelowPeak * *most);
   // Over three blocks, lest single blocks of noise stand out.
   double energy = 0.0;
@@ -78,7 +78,7 @@ double SpeechShare::Next() {
     energy += energies_[i - from_] / 3.0;
   }
   ++next_;
-  if (next_ - from_ > reach_) {
+  if (next_ - from_ > before_) {
     energies_.pop_front();
     smooth_.pop_front();
     ++from_;
@@ -118,6 +118,56 @@ std::span<const double> LevelCap::Process(std::span<const double> input,
   blocks_.pop_front();
   energies_.pop_front();
   return finished_;
+}
+
+void VoiceLevel::Listen() {
+  for (; listened_ + kHop <= input_.size(); listened_ += kHop) {
+    double energy = 0.0;
+    for (std::size_t i = 0; i < kHop; ++i) {
+      energy += static_cast<double>(input_[listened_ + i]) * input_[listened_ + i];
+    }
+    share_.Push(energy);
+  }
+}
+
+void VoiceLevel::TakeInput(std::span<const float> in) {
+  input_.insert(input_.end(), in.begin(), in.end());
+  taken_ += in.size();
+  Listen();
+}
+
+void VoiceLevel::Deliver(std::vector<float>& out) {
+  std::size_t used = 0;
+  std::vector<double> in(kHop), block(kHop);
+  for (; used + kHop <= std::min(sound_.size(), input_.size()) && share_.Ready(); used += kHop) {
+    const auto begin = static_cast<std::ptrdiff_t>(used);
+    const double share = share_.Next();
+    std::transform(input_.begin() + begin, input_.begin() + begin + kHop, in.begin(),
+                   [&](float x) { return share * x; });
+    std::copy_n(sound_.begin() + begin, kHop, block.begin());
+    loudness_.Process(in, block, peaks_.LostGain());
+    const std::span<const double> capped = cap_.Process(in, block);
+    if (capped.empty()) continue;
+    for (const double y : peaks_.Process(capped)) {
+      out.push_back(static_cast<float>(y));
+      ++emitted_;
+    }
+  }
+  const auto end = static_cast<std::ptrdiff_t>(used);
+  input_.erase(input_.begin(), input_.begin() + end);
+  sound_.erase(sound_.begin(), sound_.begin() + end);
+  listened_ -= used;
+}
+
+void VoiceLevel::Finish(std::vector<float>& out) {
+  // Silence brings out the last part of a hop and those that the cap and the peak holder keep.
+  const std::size_t padded = (input_.size() / kHop + 2 + cap_.DelayBlocks()) * kHop;
+  input_.resize(padded);
+  sound_.resize(padded);
+  Listen();
+  share_.Finish();
+  Deliver(out);
+  out.resize(out.size() - (emitted_ - taken_));
 }
 
 }  // namespace sotto

@@ -75,9 +75,10 @@ std::string VoiceOptions::Text() const {
       fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()), Name(target_gender),
                   Name(f0_method), digest(pool), digest(profile));
   if (!IsNeural()) return common;
-  return fmt::format("{} {}{} {} {} {} {}", common, Name(neural.target),
+  return fmt::format("{} {}{} {} {} {} {}{}", common, Name(neural.target),
                      neural.eps ? fmt::format(" {}", *neural.eps) : "", neural.teacher,
-                     neural.bend_semitones, digest(NeuralPool(*this)), MethodNets(*this));
+                     neural.bend_semitones, digest(NeuralPool(*this)), MethodNets(*this),
+                     neural.streaming ? " streaming" : "");
 }
 
 void VoiceOptions::Validate() const {
@@ -98,6 +99,12 @@ void VoiceOptions::Validate() const {
   if (IsNeural() && !(neural.bend_semitones >= 0.0 && neural.bend_semitones <= 12.0)) {
     throw Error(fmt::format("method {}: a bend of {} semitones: from 0 to 12 is allowed", method,
                             neural.bend_semitones));
+  }
+  if (neural.streaming && !IsNeural()) {
+    throw Error(fmt::format("method {}: streaming is a way of method neural", method));
+  }
+  if (neural.streaming && neural.teacher) {
+    throw Error("method neural: Moonshine hears whole recordings, no stream");
   }
   if (IsNeural() && (!pool.empty() || !profile.empty())) {
     throw Error(fmt::format(

@@ -69,6 +69,7 @@ struct NeuralOptions {
   bool teacher = false;          // content by Moonshine instead of the student
   std::filesystem::path models;  // where Moonshine lies; empty: the usual folders
   double bend_semitones = 0.0;   // of the contour
+  bool streaming = false;        // as speech comes, by nets of their own (voice/live_voice.h)
 };
 
 // What a run of any method is told.

@@ -41,6 +41,9 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
     options.neural.teacher = value == "moonshine";
   } else if (options.IsNeural() && name == "bend") {
     options.neural.bend_semitones = ParseNumber(value, "bend");
+  } else if (options.IsNeural() && name == "streaming") {
+    if (!value.empty()) throw Error("streaming takes no value");
+    options.neural.streaming = true;
   } else if (name == "f0" && !options.IsNeural()) {
     if (value != "fast" && value != "robust") {
       throw Error(fmt::format("f0 '{}': fast or robust is allowed", value));
@@ -51,7 +54,7 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
         fmt::format("option '{}': alpha, pitch, target-gender, pool and f0 are allowed "
                     "(NAME=VALUE); for neural "
                     "and adain pitch, target-gender, target, eps (neural), target-pool, content, "
-                    "bend and neural",
+                    "bend, neural and streaming",
                     name));
   }
 }

@@ -1,5 +1,6 @@
 // A method with its parameters as one word: "mcadams", "mcadams:alpha=0.5:0.9",
-// "vtln:target-gender=other,f0=robust". For verbs that take several methods at once.
+// "vtln:target-gender=other,f0=robust", "neural:streaming". For verbs that take several methods at
+// once.
 #pragma once
 
 #include <string>

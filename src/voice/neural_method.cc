@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "speaker/encoder.h"
 #include "voice/adain_nets.h"
+#include "voice/live_voice.h"
 #include "voice/neural_nets.h"
 
 namespace sotto {
@@ -111,7 +112,14 @@ std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
   // Whatever the strategy, another noise for each utterance: its name is part of the parameter.
   options.noise_seed = static_cast<std::uint64_t>(
       draws_.Uniform("noise of " + utterance, 0.0, 0x1.0p53, speaker, utterance));
-  return MakeNeuralTransformer(rate_hz, models_, options);
+  if (!o_.streaming) return MakeNeuralTransformer(rate_hz, models_, options);
+  // A copy, since the transformer may outlive the method. After each pause another utterance
+  // begins, as far as the draws are concerned.
+  return MakeLiveTransformer(
+      rate_hz, models_, options,
+      [method = std::make_shared<const NeuralMethod>(*this), speaker, utterance](std::size_t n) {
+        return method->Target(speaker, fmt::format("{} after pause {}", utterance, n));
+      });
 }
 
 }  // namespace sotto

@@ -11,14 +11,40 @@
 namespace sotto {
 
 extern const std::string_view kNeuralContentBytes, kNeuralSynthBytes, kNeuralVoicesBytes;
+#ifdef SOTTO_STREAM_NETS
+extern const std::string_view kNeuralStreamContentBytes, kNeuralStreamSynthBytes;
+#endif
 
 namespace {
 
+struct NetBytes {
+  std::string_view content, synth;
+};
+
+// The two of the program that belong to these options.
+NetBytes BytesInProgram(const NeuralOptions& o) {
+  if (!o.streaming) return {kNeuralContentBytes, kNeuralSynthBytes};
+#ifdef SOTTO_STREAM_NETS
+  return {kNeuralStreamContentBytes, kNeuralStreamSynthBytes};
+#else
+  throw Error("method neural: this program has no nets for a stream; --neural DIR names a folder");
+#endif
+}
+
 // Read once: methods are made anew for every attacker.
-const std::shared_ptr<const NeuralModels>& ModelsInProgram() {
-  static const auto models = std::make_shared<const NeuralModels>(
-      ParseTensorFile(kNeuralContentBytes, "the program's content encoder"),
-      ParseTensorFile(kNeuralSynthBytes, "the program's synthesiser"));
+const std::shared_ptr<const NeuralModels>& ModelsInProgram(const NeuralOptions& o) {
+  const auto read = [&o] {
+    const NetBytes bytes = BytesInProgram(o);
+    const std::string whose = o.streaming ? "the program's streaming " : "the program's ";
+    return std::make_shared<const NeuralModels>(
+        ParseTensorFile(bytes.content, whose + "content encoder"),
+        ParseTensorFile(bytes.synth, whose + "synthesiser"));
+  };
+  if (o.streaming) {
+    static const auto streaming = read();
+    return streaming;
+  }
+  static const auto models = read();
   return models;
 }
 
@@ -27,7 +53,7 @@ const std::shared_ptr<const NeuralModels>& ModelsInProgram() {
 NeuralNets OpenNeuralNets(const NeuralOptions& o) {
   NeuralNets nets;
   if (o.folder.empty()) {
-    nets.models = ModelsInProgram();
+    nets.models = ModelsInProgram(o);
   } else {
     TensorFile content = ReadTensorFile(o.folder / "content.safetensors");
     nets.models = std::make_shared<const NeuralModels>(
@@ -49,13 +75,23 @@ NeuralNets OpenNeuralNets(const NeuralOptions& o) {
 }
 
 std::string NetsFingerprint(const NeuralOptions& o) {
-  static const std::string in_program =
-      ContentDigest(std::string(kNeuralContentBytes) + std::string(kNeuralSynthBytes))
-          .substr(0, 16);
-  if (o.folder.empty()) return in_program;
-  return ContentDigest(ReadTextFile(o.folder / "content.safetensors") +
-                       ReadTextFile(o.folder / "synth.safetensors"))
-      .substr(0, 16);
+  const auto digest = [](const std::string& content, const std::string& synth) {
+    return ContentDigest(content + synth).substr(0, 16);
+  };
+  if (!o.folder.empty()) {
+    return digest(ReadTextFile(o.folder / "content.safetensors"),
+                  ReadTextFile(o.folder / "synth.safetensors"));
+  }
+  const auto in_program = [&] {
+    const NetBytes bytes = BytesInProgram(o);
+    return digest(std::string(bytes.content), std::string(bytes.synth));
+  };
+  if (o.streaming) {
+    static const std::string streaming = in_program();
+    return streaming;
+  }
+  static const std::string models = in_program();
+  return models;
 }
 
 }  // namespace sotto

@@ -3,7 +3,13 @@
 
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
+#include <string>
 #include <vector>
+
+#include "base/random.h"
+#include "voice/neural_voice.h"
+#include "voice/pseudo_speakers.h"
 
 namespace sotto::testing {
 
@@ -15,6 +21,26 @@ inline double Cosine(const std::vector<float>& a, const std::vector<float>& b) {
     bb += double{b[i]} * b[i];
   }
   return ab / std::sqrt(aa * bb);
+}
+
+// The folder as the training leaves it, with these nets and thirty voices.
+inline void WriteNets(const std::filesystem::path& folder, const NeuralModels& models) {
+  WriteTensorFile(folder / "content.safetensors", models.Content().File(), StoredAs::kFloat16);
+  WriteTensorFile(folder / "synth.safetensors", models.Synth().File(), StoredAs::kFloat16);
+  SpeakerPool pool;
+  SeededRng random(2);
+  for (int i = 0; i < 30; ++i) {
+    SpeakerVoice voice;
+    voice.name = std::to_string(i);
+    voice.gender = i % 2 == 0 ? Gender::kFemale : Gender::kMale;
+    for (std::int64_t k = 0; k < models.Synth().Options().embedding; ++k) {
+      voice.embedding.push_back(static_cast<float>(random.Gaussian()));
+    }
+    voice.log_f0_mean = std::log(i % 2 == 0 ? 210.0 : 110.0);
+    voice.log_f0_deviation = 0.2;
+    pool.voices.push_back(std::move(voice));
+  }
+  WriteTensorFile(folder / "voices.safetensors", WriteSpeakerPool(pool), StoredAs::kFloat16);
 }
 
 }  // namespace sotto::testing

@@ -17,7 +17,6 @@ namespace sotto {
 namespace {
 
 constexpr int kRateHz = 16000;
-constexpr std::size_t kHop = 160;
 constexpr std::int64_t kContextFrames = 100;  // content frames: 2 s, more than the encoder sees
 
 class NeuralTransformer : public StreamTransformer {
@@ -28,8 +27,7 @@ class NeuralTransformer : public StreamTransformer {
         block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
         shape_(models_->Waveform().Shape()),
         synth_(models_->Waveform(), options.target.embedding, options.noise_seed),
-        cap_(kHop, kCapReach, kCapMarginDb),
-        peaks_(kHop, options.peak_limit) {
+        level_({options.peak_limit}) {
     if (o_.target.embedding.size() != static_cast<std::size_t>(shape_.embedding)) {
       throw Error(fmt::format("target '{}': an embedding of {}, the synthesiser takes {}",
                               o_.target.name, o_.target.embedding.size(), shape_.embedding));
@@ -42,29 +40,21 @@ class NeuralTransformer : public StreamTransformer {
   }
 
   void Push(std::span<const float> in, std::vector<float>& out) override {
-    input_.insert(input_.end(), in.begin(), in.end());
+    level_.TakeInput(in);
     window_.insert(window_.end(), in.begin(), in.end());
     pushed_ += in.size();
-    Listen();
     while (static_cast<std::int64_t>(pushed_) >= (next_ + block_ + kContextFrames) * kContentHop) {
       Speak(next_ + block_, (next_ + block_ + kContextFrames) * kContentHop);
     }
-    Level(out);
+    level_.Deliver(out);
   }
 
   void Finish(std::vector<float>& out) override {
     if (pushed_ == 0) return;
     const auto samples = static_cast<std::int64_t>(pushed_);
     if (const std::int64_t frames = ContentFrames(samples); frames > next_) Speak(frames, samples);
-    synth_.Finish(sound_);
-    // Silence brings out the last part of a hop and those that the cap and the peak holder keep.
-    const std::size_t padded = (input_.size() / kHop + 2 + cap_.DelayBlocks()) * kHop;
-    input_.resize(padded);
-    sound_.resize(padded);
-    Listen();
-    share_.Finish();
-    Level(out);
-    out.resize(out.size() - (emitted_ - pushed_));
+    synth_.Finish(level_.Sound());
+    level_.Finish(out);
   }
 
   std::size_t LatencySamples() const override {
@@ -103,7 +93,7 @@ class NeuralTransformer : public StreamTransformer {
       if (models_->ContentNoise() > 0.0) {
         for (float& v : z) v += static_cast<float>(models_->ContentNoise() * (*noise_)());
       }
-      synth_.Push(z, hz, voiced, sound_);
+      synth_.Push(z, hz, voiced, level_.Sound());
     }
     next_ = end;
     const std::int64_t keep = std::max(window_from_, next_ - kContextFrames);
@@ -145,45 +135,7 @@ class NeuralTransformer : public StreamTransformer {
     return target;
   }
 
-  // Tells the level control of the input's new hops.
-  void Listen() {
-    for (; listened_ + kHop <= input_.size(); listened_ += kHop) {
-      double energy = 0.0;
-      for (std::size_t i = 0; i < kHop; ++i) {
-        energy += static_cast<double>(input_[listened_ + i]) * input_[listened_ + i];
-      }
-      share_.Push(energy);
-    }
-  }
-
-  // Brings what has been synthesised to the loudness of the input's speech, hop by hop.
-  void Level(std::vector<float>& out) {
-    std::size_t used = 0;
-    std::vector<double> in(kHop), block(kHop);
-    for (; used + kHop <= std::min(sound_.size(), input_.size()) && share_.Ready(); used += kHop) {
-      const auto begin = static_cast<std::ptrdiff_t>(used);
-      const double share = share_.Next();
-      std::transform(input_.begin() + begin, input_.begin() + begin + kHop, in.begin(),
-                     [&](float x) { return share * x; });
-      std::copy_n(sound_.begin() + begin, kHop, block.begin());
-      loudness_.Process(in, block, peaks_.LostGain());
-      const std::span<const double> capped = cap_.Process(in, block);
-      if (capped.empty()) continue;
-      for (const double y : peaks_.Process(capped)) {
-        out.push_back(static_cast<float>(y));
-        ++emitted_;
-      }
-    }
-    const auto end = static_cast<std::ptrdiff_t>(used);
-    input_.erase(input_.begin(), input_.begin() + end);
-    sound_.erase(sound_.begin(), sound_.begin() + end);
-    listened_ -= used;
-  }
-
-  static constexpr float kSilentLogMel = -15.9f;             // ln 2⁻²³
   static constexpr std::size_t kMostPitchFrames = 60 * 100;  // a minute of voice is enough
-  static constexpr std::size_t kCapReach = 3;                // hops: 30 ms before and behind
-  static constexpr double kCapMarginDb = 6.0;
 
   const std::shared_ptr<const VoiceNets> models_;
   const NeuralVoiceOptions o_;
@@ -191,16 +143,12 @@ class NeuralTransformer : public StreamTransformer {
   const WaveformShape shape_;
   SynthStream synth_;
   std::optional<KeyedGaussian> noise_;
-  LoudnessKeeper loudness_{0.0, 16.0, 0.98};  // over half a second
-  SpeechShare share_{150};                    // 1.5 s to either side
-  std::size_t listened_ = 0;                  // samples of input_ that share_ knows
-  LevelCap cap_;
-  PeakHolder peaks_;
-  std::vector<float> input_, window_, sound_;
+  VoiceLevel level_;
+  std::vector<float> window_;
   std::int64_t window_from_ = 0, next_ = 0;  // content frames
   VoicedF0 heard_;
   VoiceModel source_;
-  std::size_t pushed_ = 0, emitted_ = 0;
+  std::size_t pushed_ = 0;
 };
 
 }  // namespace

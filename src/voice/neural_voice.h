@@ -77,6 +77,9 @@ class AdainModels : public VoiceNets {
   AdainNet net_;
 };
 
+// ln 2⁻²³, as log-mel features of silence have it: where a recording is too short for one frame.
+inline constexpr float kSilentLogMel = -15.9f;
+
 struct NeuralVoiceOptions {
   SpeakerVoice target;
   PitchMode pitch = PitchMode::kTarget;  // kTarget or kKeep

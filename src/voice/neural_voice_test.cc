@@ -10,6 +10,7 @@
 #include "base/testing.h"
 #include "nn/net_testing.h"
 #include "voice/neural_method.h"
+#include "voice/neural_testing.h"
 
 namespace sotto {
 namespace {
@@ -112,25 +113,6 @@ TEST(NeuralVoice, StopsWithTheInputAndDoesNotBeginBeforeIt) {
   EXPECT_EQ(loudest(24007 + kThirtyMs, y.size()), 0.0F);
 }
 
-// The folder as the training leaves it, with small untrained nets.
-void WriteNets(const std::filesystem::path& folder) {
-  WriteTensorFile(folder / "content.safetensors", SmallModels()->Content().File(),
-                  StoredAs::kFloat16);
-  WriteTensorFile(folder / "synth.safetensors", SmallModels()->Synth().File(), StoredAs::kFloat16);
-  SpeakerPool pool;
-  SeededRng random(2);
-  for (int i = 0; i < 30; ++i) {
-    SpeakerVoice voice;
-    voice.name = std::to_string(i);
-    voice.gender = i % 2 == 0 ? Gender::kFemale : Gender::kMale;
-    for (int k = 0; k < 8; ++k) voice.embedding.push_back(static_cast<float>(random.Gaussian()));
-    voice.log_f0_mean = std::log(i % 2 == 0 ? 210.0 : 110.0);
-    voice.log_f0_deviation = 0.2;
-    pool.voices.push_back(std::move(voice));
-  }
-  WriteTensorFile(folder / "voices.safetensors", WriteSpeakerPool(pool), StoredAs::kFloat16);
-}
-
 TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
   const testing::TemporaryFolder folder;
   VoiceOptions options;
@@ -139,7 +121,7 @@ TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
   EXPECT_NO_THROW(MakeVoiceMethod(options, draws));  // the nets in the program
   options.neural.folder = folder.Path();
   EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
-  WriteNets(folder.Path());
+  testing::WriteNets(folder.Path(), *SmallModels());
   for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
     options.neural.target = target;
     options.neural.bend_semitones = 2.0;
@@ -169,7 +151,7 @@ TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
 
 TEST(NeuralMethod, DrawsTheGenderThatIsAsked) {
   const testing::TemporaryFolder folder;
-  WriteNets(folder.Path());
+  testing::WriteNets(folder.Path(), *SmallModels());
   NeuralOptions options;
   options.folder = folder.Path();
   options.target = NeuralTarget::kPool;

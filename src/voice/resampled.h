@@ -15,7 +15,8 @@ namespace sotto {
 class Resampled : public StreamTransformer {
  public:
   Resampled(std::unique_ptr<StreamTransformer> inner, int outer_rate_hz, int inner_rate_hz,
-            double peak_limit = std::numeric_limits<double>::infinity());
+            double peak_limit = std::numeric_limits<double>::infinity(),
+            ResamplerFilter filter = ResamplerFilter::kSharp);
   void Push(std::span<const float> in, std::vector<float>& out) override;
   void Finish(std::vector<float>& out) override;
   std::size_t LatencySamples() const override;
@@ -26,6 +27,7 @@ class Resampled : public StreamTransformer {
   const std::unique_ptr<StreamTransformer> inner_;
   const double ratio_;  // outer rate / inner rate
   const float peak_limit_;
+  const ResamplerFilter filter_;
   Resampler down_, up_;
   std::vector<float> low_in_, low_out_, high_;
   std::size_t pushed_ = 0, emitted_ = 0;

@@ -97,6 +97,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
                         : options.neural.teacher ? "moonshine"
                                                  : "student";
     record["bend_semitones"] = options.neural.bend_semitones;
+    if (options.neural.streaming) record["streaming"] = true;
     record["band_hz"] = 8000;  // nothing is left above
   }
   if (options.mark) record["marked"] = true;
