@@ -48,8 +48,8 @@ class Adain {
   Tensor Content(const Tensor& mels) {
     Tensor x = b_.InstanceNorm(Stem(mels, "content.stem", o_.content.channels));
     for (std::int64_t i = 0; i < o_.content.blocks; ++i) {
-      x = b_.InstanceNorm(ConvNextBlock<Backend>(b_, x, "content.blocks." + std::to_string(i),
-                                                 o_.content, i, nullptr, 0, BlockNorm::kInstance));
+      x = b_.InstanceNorm(ConvNextBlock<Backend, BlockNorm::kInstance>(
+          b_, x, "content.blocks." + std::to_string(i), o_.content, i, nullptr, 0));
     }
     return b_.InstanceNorm(
         b_.Full(b_.Linear(x, "content.head", o_.content.channels, o_.bottleneck)));
@@ -76,8 +76,8 @@ class Adain {
                      "decoder.stem_norm");
     const Tensor voice = b_.Work(in.embedding);
     for (std::int64_t i = 0; i < o_.decoder.blocks; ++i) {
-      x = ConvNextBlock<Backend>(b_, x, "decoder.blocks." + std::to_string(i), o_.decoder, i,
-                                 &voice, o_.embedding, BlockNorm::kInstance);
+      x = ConvNextBlock<Backend, BlockNorm::kInstance>(b_, x, "decoder.blocks." + std::to_string(i),
+                                                       o_.decoder, i, &voice, o_.embedding);
     }
     x = b_.LayerNorm(std::move(x), "decoder.head_norm");
     return WaveformHead<Backend>(b_, x, "decoder.head", channels, h, n, o_.spectrum);

@@ -46,17 +46,19 @@ enum class BlockNorm {
 };
 
 // `condition`: size × 1 per recording, or nullptr.
-template <class Backend>
+template <class Backend, BlockNorm norm = BlockNorm::kLayer>
 typename Backend::Tensor ConvNextBlock(Backend& b, const typename Backend::Tensor& x,
                                        const std::string& name, const ConvNextOptions& o,
                                        std::int64_t block,
                                        const typename Backend::Tensor* condition,
-                                       std::int64_t condition_size,
-                                       BlockNorm norm = BlockNorm::kLayer) {
+                                       std::int64_t condition_size) {
   using Tensor = typename Backend::Tensor;
   Tensor y = b.DepthwiseConv(x, name + ".depthwise", o.Depthwise(block));
-  y = norm == BlockNorm::kLayer ? b.LayerNorm(std::move(y), name + ".norm")
-                                : b.InstanceNorm(std::move(y));
+  if constexpr (norm == BlockNorm::kLayer) {
+    y = b.LayerNorm(std::move(y), name + ".norm");
+  } else {
+    y = b.InstanceNorm(std::move(y));
+  }
   if (condition != nullptr) {
     const Tensor film = b.Linear(*condition, name + ".film", condition_size, 2 * o.channels);
     y = b.Modulate(std::move(y), b.Rows(film, 0, o.channels), b.Rows(film, o.channels, o.channels));
