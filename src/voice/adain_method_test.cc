@@ -150,6 +150,10 @@ TEST(AdainMethod, SaysWhatIsMissingOrDoesNotFit) {
   options.neural.teacher = true;
   EXPECT_NE(Message(options).find("--content moonshine"), std::string::npos) << Message(options);
   EXPECT_THROW(ParseMethodText("adain:content=moonshine"), Error);
+  EXPECT_THROW(ParseMethodText("adain:target=voice-ind,eps=1"), Error);
+  options.neural.teacher = false;
+  options.neural.streaming = true;
+  EXPECT_NE(Message(options).find("streaming"), std::string::npos) << Message(options);
   EXPECT_EQ(ParseMethodText("adain:target=pool,bend=1").neural.target, NeuralTarget::kPool);
 }
 

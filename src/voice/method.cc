@@ -100,7 +100,7 @@ void VoiceOptions::Validate() const {
     throw Error(fmt::format("method {}: a bend of {} semitones: from 0 to 12 is allowed", method,
                             neural.bend_semitones));
   }
-  if (neural.streaming && !IsNeural()) {
+  if (neural.streaming && (!IsNeural() || IsAdain())) {
     throw Error(fmt::format("method {}: streaming is a way of method neural", method));
   }
   if (neural.streaming && neural.teacher) {
@@ -109,6 +109,11 @@ void VoiceOptions::Validate() const {
   if (IsNeural() && (!pool.empty() || !profile.empty())) {
     throw Error(fmt::format(
         "method {}: --pool and --profile belong to other methods (--target-pool)", method));
+  }
+  if (IsAdain() && voice_ind) {
+    throw Error(
+        "method adain: target generated or pool is allowed; voice-ind needs embeddings "
+        "that tell speakers apart (neural)");
   }
   if (IsAdain() && neural.teacher) {
     throw Error("method adain: --content moonshine belongs to neural, its content is its own");

@@ -25,7 +25,7 @@ NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, Pi
     nearest = std::max(nearest, UsualNearest(pool_));
   } else {
     NeuralNets nets = OpenNeuralNets(o_);
-    models_ = std::move(nets.models);
+    models_ = live_ = std::move(nets.models);
     pool_ = std::move(nets.pool);
   }
   if (o_.target == NeuralTarget::kGenerated) generator_.emplace(pool_, nearest);
@@ -118,7 +118,7 @@ std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
   auto models = std::dynamic_pointer_cast<const NeuralModels>(models_);
   if (!models) throw Error("method adain: it hears whole recordings, no stream");
   return MakeLiveTransformer(
-      rate_hz, std::move(models), options,
+      rate_hz, live_, options,
       [method = std::make_shared<const NeuralMethod>(*this), speaker, utterance](std::size_t n) {
         return method->Target(speaker, fmt::format("{} after pause {}", utterance, n));
       });

@@ -46,6 +46,7 @@ class NeuralMethod : public VoiceMethod {
   PitchMode pitch_;
   TargetDraws draws_;
   std::shared_ptr<const VoiceNets> models_;
+  std::shared_ptr<const NeuralModels> live_;  // the same, where it can run as speech comes
   SpeakerPool pool_;
   std::optional<PseudoSpeakers> generator_;  // unless the pool itself is the target
   std::optional<VoiceIndTargets> voice_ind_;
