@@ -11,25 +11,14 @@
 
 namespace sotto {
 
-#ifdef SOTTO_ADAIN_NETS
 extern const std::string_view kAdainBytes, kAdainVoicesBytes;
-#else
-constexpr std::string_view kAdainBytes, kAdainVoicesBytes;
-#endif
 
 namespace {
 
-std::string_view InProgram(std::string_view bytes) {
-  if (bytes.empty()) {
-    throw Error("method adain: this program was built without its nets; give a folder (--neural)");
-  }
-  return bytes;
-}
-
 // Read once: methods are made anew for every attacker.
 const std::shared_ptr<const AdainModels>& ModelsInProgram() {
-  static const auto models = std::make_shared<const AdainModels>(
-      ParseTensorFile(InProgram(kAdainBytes), "the program's AdaIN net"));
+  static const auto models =
+      std::make_shared<const AdainModels>(ParseTensorFile(kAdainBytes, "the program's AdaIN net"));
   return models;
 }
 
@@ -41,9 +30,9 @@ AdainNets OpenAdainNets(const NeuralOptions& o) {
                     ? ModelsInProgram()
                     : std::make_shared<const AdainModels>(ReadTensorFile(o.folder / kAdainFile));
   const TensorFile voices = !o.target_pool.empty() ? ReadTensorFile(o.target_pool)
-                            : o.folder.empty()     ? ParseTensorFile(InProgram(kAdainVoicesBytes),
-                                                                     "the program's AdaIN voices")
-                                                   : ReadTensorFile(o.folder / kAdainVoicesFile);
+                            : o.folder.empty()
+                                ? ParseTensorFile(kAdainVoicesBytes, "the program's AdaIN voices")
+                                : ReadTensorFile(o.folder / kAdainVoicesFile);
   nets.pool = ReadSpeakerPool(voices);
   const auto size = static_cast<std::size_t>(nets.models->Waveform().Shape().embedding);
   for (const SpeakerVoice& voice : nets.pool.voices) {
@@ -58,7 +47,7 @@ AdainNets OpenAdainNets(const NeuralOptions& o) {
 std::string MethodNets(const VoiceOptions& options) {
   if (!options.IsAdain()) return NetsFingerprint(options.neural);
   const std::string bytes = options.neural.folder.empty()
-                                ? std::string(InProgram(kAdainBytes))
+                                ? std::string(kAdainBytes)
                                 : ReadTextFile(options.neural.folder / kAdainFile);
   return ContentDigest(bytes).substr(0, 16);
 }

@@ -115,8 +115,6 @@ std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
   if (!o_.streaming) return MakeNeuralTransformer(rate_hz, models_, options);
   // A copy, since the transformer may outlive the method. After each pause another utterance
   // begins, as far as the draws are concerned.
-  auto models = std::dynamic_pointer_cast<const NeuralModels>(models_);
-  if (!models) throw Error("method adain: it hears whole recordings, no stream");
   return MakeLiveTransformer(
       rate_hz, live_, options,
       [method = std::make_shared<const NeuralMethod>(*this), speaker, utterance](std::size_t n) {

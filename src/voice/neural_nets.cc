@@ -11,9 +11,7 @@
 namespace sotto {
 
 extern const std::string_view kNeuralContentBytes, kNeuralSynthBytes, kNeuralVoicesBytes;
-#ifdef SOTTO_STREAM_NETS
 extern const std::string_view kNeuralStreamContentBytes, kNeuralStreamSynthBytes;
-#endif
 
 namespace {
 
@@ -24,11 +22,7 @@ struct NetBytes {
 // The two of the program that belong to these options.
 NetBytes BytesInProgram(const NeuralOptions& o) {
   if (!o.streaming) return {kNeuralContentBytes, kNeuralSynthBytes};
-#ifdef SOTTO_STREAM_NETS
   return {kNeuralStreamContentBytes, kNeuralStreamSynthBytes};
-#else
-  throw Error("method neural: this program has no nets for a stream; --neural DIR names a folder");
-#endif
 }
 
 // Read once: methods are made anew for every attacker.

@@ -107,10 +107,10 @@ TEST(NeuralVoice, StopsWithTheInputAndDoesNotBeginBeforeIt) {
     for (std::size_t i = from; i < to; ++i) most = std::max(most, std::abs(y[i]));
     return most;
   };
-  constexpr std::size_t kThirtyMs = 480;
+  constexpr std::size_t kFortyMs = 640;
   EXPECT_GT(loudest(20000, 24000), 0.01F);
-  EXPECT_EQ(loudest(0, 8000 - kThirtyMs), 0.0F);
-  EXPECT_EQ(loudest(24007 + kThirtyMs, y.size()), 0.0F);
+  EXPECT_EQ(loudest(0, 8000 - kFortyMs), 0.0F);
+  EXPECT_EQ(loudest(24007 + kFortyMs, y.size()), 0.0F);
 }
 
 TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
