@@ -89,5 +89,43 @@ TEST(LevelCap, SilencesWhatStandsInSilenceAndPassesWhatIsBelowTheInput) {
   EXPECT_EQ(out[33], made[33]);
 }
 
+// Words of energy 1 with pauses whose noise has the given energy.
+std::vector<double> Shares(double noise, std::size_t behind) {
+  SpeechShare share(150, behind);
+  std::vector<double> factors;
+  for (int b = 0; b < 600; ++b) share.Push(b % 60 < 40 ? 1.0 : noise);
+  share.Finish();
+  while (share.Ready()) factors.push_back(share.Next());
+  return factors;
+}
+
+TEST(SpeechShare, LeavesSpeechAndTakesTheNoiseBetweenWhateverItsLevel) {
+  for (const std::size_t behind : {std::size_t{0}, std::size_t{150}}) {
+    for (const double noise : {1e-5, 1e-3, 1e-2}) {
+      const std::vector<double> factors = Shares(noise, behind);
+      ASSERT_EQ(factors.size(), 600u);
+      for (std::size_t b = 120; b < 600; ++b) {  // a stream has heard a pause by then
+        if (b % 60 > 2 && b % 60 < 38) {
+          EXPECT_GT(factors[b], 0.95) << b;
+        }
+        if (b % 60 > 46 && b % 60 < 58) {
+          EXPECT_LT(factors[b] * std::sqrt(noise), 0.01) << b;
+        }
+      }
+    }
+  }
+}
+
+TEST(SpeechShare, ASteadySoundIsNotItsOwnNoise) {
+  SpeechShare share(150, 150);
+  for (int b = 0; b < 400; ++b) share.Push(0.5);
+  share.Finish();
+  while (share.Ready()) EXPECT_GT(share.Next(), 0.95);
+  SpeechShare silence(150, 150);
+  for (int b = 0; b < 10; ++b) silence.Push(0.0);
+  silence.Finish();
+  while (silence.Ready()) EXPECT_EQ(silence.Next(), 0.0);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -84,9 +84,9 @@ TEST(LiveVoice, LatencyIsAsStatedForAnyPushAndNets) {
     std::size_t samples;
   };
   const std::vector<Case> cases = {{0, {0}, {0}, 640 + 1680 - 1},
-                                   {2, {1, 0, 0}, {1, 0}, 640 + 160 * 2 + 1680 - 1},
-                                   {2, {1, 1, 0}, {1}, 640 + 160 * 4 + 320 * 5 + 440 - 1},
-                                   {1, {1, 0, 0}, {1, 1, 1, 0}, 640 + 160 * 3 + 1680 - 1}};
+                                   {2, {1, 0, 0}, {1, 0}, 960 + 160 * 2 + 1680 - 1},
+                                   {2, {1, 1, 0}, {1}, 960 + 160 * 4 + 320 * 5 + 440 - 1},
+                                   {1, {1, 0, 0}, {1, 1, 1, 0}, 960 + 160 * 3 + 1680 - 1}};
   for (const Case& c : cases) {
     std::size_t worst = 0;
     for (const std::size_t step : {1U, 160U, 333U}) {

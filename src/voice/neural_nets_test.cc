@@ -22,6 +22,7 @@
 namespace sotto {
 
 extern const std::string_view kNeuralContentBytes, kNeuralSynthBytes;
+extern const std::string_view kNeuralStreamContentBytes, kNeuralStreamSynthBytes, kAdainBytes;
 
 namespace {
 
@@ -69,6 +70,56 @@ TEST(NeuralNets, AreInTheProgramWithinTheirSizes) {
   EXPECT_GE(nets.pool.voices.size(), 200u);
   EXPECT_EQ(nets.models, OpenNeuralNets({}).models);  // read once
   EXPECT_EQ(NetsFingerprint({}).size(), 16u);
+}
+
+TEST(NeuralNets, ThoseForAStreamKeepTheirSizeAndLatencyAndSpeakOnRealSpeech) {
+  EXPECT_LE(kNeuralStreamContentBytes.size() + kNeuralStreamSynthBytes.size(),
+            std::size_t{16} << 20);
+  NeuralOptions options;
+  options.streaming = true;
+  EXPECT_NE(NetsFingerprint(options), NetsFingerprint({}));
+  const NeuralMethod method = Method(options);
+  EXPECT_LE(method.MakeTransformer(16000, 1.0, "s", "u")->LatencySamples(), 4000u);
+  SOTTO_NEEDS_SHARED(kSpeech);
+  const std::vector<float> x = ReadSound(Recordings(80).front()).channels[0];
+  const std::vector<float> y = Convert(method, x, 16000);
+  ASSERT_EQ(y.size(), x.size());
+  EXPECT_NEAR(10.0 * std::log10(Power(y) / Power(x)), 0.0, 3.0);
+}
+
+TEST(NeuralNets, TheOneOfMethodAdainKeepsItsSizeAndSpeaksOnRealSpeech) {
+  EXPECT_LE(kAdainBytes.size(), std::size_t{8} << 20);
+  SOTTO_NEEDS_SHARED(kSpeech);
+  const NeuralMethod method({}, TargetGender::kRandom, PitchMode::kTarget,
+                            TargetDraws(Key::FromExperimentSeed(5), Strategy::kRandom, "adain"),
+                            NeuralKind::kAdain);
+  const std::vector<float> x = ReadSound(Recordings(80).front()).channels[0];
+  const std::vector<float> y = Convert(method, x, 16000);
+  ASSERT_EQ(y.size(), x.size());
+  EXPECT_NEAR(10.0 * std::log10(Power(y) / Power(x)), 0.0, 3.0);
+}
+
+// What of the level is kept: that of the speech over a while, not the noise of the room.
+TEST(NeuralNets, TheNoiseBetweenTheWordsDoesNotSetTheLevelOfThePauses) {
+  SOTTO_NEEDS_SHARED(kSpeech);
+  const NeuralMethod method = Method();
+  const std::vector<float> clean = ReadSound(Recordings(80).front()).channels[0];
+  SeededRng random(3);
+  std::vector<float> noisy = clean;
+  const double amount = std::sqrt(Power(clean)) * 0.05;  // 26 dB below the speech
+  for (float& x : noisy) x += static_cast<float>(amount * random.Gaussian());
+  // The quietest tenth of the hops, below the whole.
+  const auto floor_db = [](std::span<const float> x) {
+    std::vector<double> hops;
+    for (std::size_t i = 0; i + 160 <= x.size(); i += 160) hops.push_back(Power(x.subspan(i, 160)));
+    std::sort(hops.begin(), hops.end());
+    return 10.0 * std::log10(hops[hops.size() / 10] / Power(x) + 1e-8);
+  };
+  const double heard = floor_db(noisy) - floor_db(clean);
+  const double left =
+      floor_db(Convert(method, noisy, 16000)) - floor_db(Convert(method, clean, 16000));
+  EXPECT_GT(heard, 6.0);
+  EXPECT_LT(left, 0.5 * heard);
 }
 
 TEST(NeuralNets, ADamagedOrMissingFileIsNamed) {
@@ -158,7 +209,7 @@ TEST(NeuralNets, WhereSpeechIsCutOffNoTailOfMadeSoundStays) {
     ASSERT_EQ(y.size(), x.size());
     EXPECT_EQ(Power(std::span(y).subspan(cut + 640)), 0.0) << file;
     EXPECT_NEAR(10.0 * std::log10(Power(std::span(y).first(cut)) / Power(std::span(x).first(cut))),
-                0.0, 3.0)
+                0.0, 5.0)
         << file;
   }
 }
