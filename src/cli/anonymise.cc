@@ -18,7 +18,7 @@ struct Flags {
   std::string in, out;
   TargetFlags target;
   MethodFlags method;
-  std::string strategy = "perm";
+  std::string strategy;  // empty: random for neural, whose targets cost nothing; perm for others
   std::string key_out, map_out, format;
   int jobs = DefaultJobs();
   bool streaming = false;
@@ -31,7 +31,9 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   options.out = flags.out;
   flags.method.Set(options);
   options.neural.streaming = flags.streaming;
-  options.strategy = ParseStrategy(flags.strategy);
+  options.strategy = !flags.strategy.empty() ? ParseStrategy(flags.strategy)
+                     : options.IsNeural()    ? Strategy::kRandom
+                                             : Strategy::kPerm;
   options.context = flags.target.context;
   options.key_file = flags.target.key_file;
   options.experiment_seed = flags.target.seed;
@@ -109,11 +111,13 @@ void AddAnonymise(CLI::App& app) {
   verb->alias("anonymize");
   verb->add_option("IN", flags->in, "Sound file, folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
+  flags->method.fallback = "neural";
   flags->method.Add(*verb);
   flags->target.Add(*verb);
   verb->add_option(
           "--strategy", flags->strategy,
-          "One target for all (const), for each speaker (perm), for each utterance (random)")
+          "One target for all (const), for each speaker (perm), for each utterance (random) "
+          "(default: random with neural, perm with the others)")
       ->check(CLI::IsMember({"const", "perm", "random"}));
   verb->add_flag("--streaming", flags->streaming,
                  "neural: as sotto stream does it, to measure what that protects and costs; random "

@@ -69,8 +69,9 @@ class AttackVerb : public ::testing::Test {
     const Outcome trained = Sotto(fmt::format(
         "train ivector {} -o {} --components 4 --dimension 6 --lda 5", At("public"), At("iv")));
     ASSERT_EQ(trained.code, 0) << trained.output;
-    const Outcome made = Sotto(fmt::format("anonymise {} {} --strategy random --key-out {}",
-                                           At("in"), At("out"), At("key")));
+    const Outcome made =
+        Sotto(fmt::format("anonymise --method mcadams {} {} --strategy random --key-out {}",
+                          At("in"), At("out"), At("key")));
     ASSERT_EQ(made.code, 0) << made.output;
   }
   static void TearDownTestSuite() {

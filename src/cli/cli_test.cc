@@ -59,7 +59,7 @@ TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
   }
   const Outcome help = Sotto("anonymise --help");
   EXPECT_TRUE(Has(help, "0.5:0.9"));
-  EXPECT_TRUE(Has(help, "=perm"));
+  EXPECT_TRUE(Has(help, "=neural"));
 }
 
 TEST(Cli, BadUsageIsExitCodeTwo) {
@@ -102,23 +102,23 @@ TEST(Cli, BadInputIsOneLineAndExitCodeOne) {
   const std::string out = (folder / "out/y.wav").string();
   for (const std::string& in : {(folder / "text.wav").string(), (folder / "empty.wav").string(),
                                 (folder / "absent.wav").string()}) {
-    const Outcome outcome = Sotto(fmt::format("anonymise {} {}", in, out));
+    const Outcome outcome = Sotto(fmt::format("anonymise --method mcadams {} {}", in, out));
     EXPECT_EQ(outcome.code, 1) << in;
     EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 1) << outcome.output;
     EXPECT_EQ(outcome.output.substr(0, 7), "sotto: ");
   }
-  const Outcome manifest =
-      Sotto(fmt::format("anonymise {} {}", (folder / "m.tsv").string(), (folder / "o2").string()));
+  const Outcome manifest = Sotto(fmt::format(
+      "anonymise --method mcadams {} {}", (folder / "m.tsv").string(), (folder / "o2").string()));
   EXPECT_EQ(manifest.code, 1);
   EXPECT_TRUE(Has(manifest, "no column 'path'"));
   EXPECT_FALSE(fs::exists(folder / "o2"));
   EXPECT_TRUE(fs::is_empty(folder / "out"));
   WriteWav(folder / "good.wav", SyntheticVowel(0.1, 16000));
-  const Outcome nowhere =
-      Sotto(fmt::format("anonymise {} /nonexistent/y.wav", (folder / "good.wav").string()));
+  const Outcome nowhere = Sotto(fmt::format("anonymise --method mcadams {} /nonexistent/y.wav",
+                                            (folder / "good.wav").string()));
   EXPECT_EQ(nowhere.code, 1);
-  const Outcome unwritable =
-      Sotto(fmt::format("anonymise {} /proc/y.wav", (folder / "good.wav").string()));
+  const Outcome unwritable = Sotto(
+      fmt::format("anonymise --method mcadams {} /proc/y.wav", (folder / "good.wav").string()));
   EXPECT_EQ(unwritable.code, 1);
 }
 
@@ -129,13 +129,13 @@ TEST(Cli, AFullDiskLeavesNothingHalfWritten) {
   // A limit of 8 blocks on the size of a file stands in for the full disk.
   const std::string limited = "trap '' XFSZ; ulimit -f 8; " SOTTO_BINARY;
   Outcome outcome =
-      Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in/a/1.wav").string(),
-                        (folder / "one/out.wav").string()));
+      Shell(fmt::format("{} anonymise --method mcadams {} {}", limited,
+                        (folder / "in/a/1.wav").string(), (folder / "one/out.wav").string()));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(Has(outcome, "File too large")) << outcome.output;
   EXPECT_TRUE(fs::is_empty(folder / "one"));
-  outcome = Shell(fmt::format("{} anonymise {} {}", limited, (folder / "in").string(),
-                              (folder / "out").string()));
+  outcome = Shell(fmt::format("{} anonymise --method mcadams {} {}", limited,
+                              (folder / "in").string(), (folder / "out").string()));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(Has(outcome, "failed: a/1"));
   EXPECT_FALSE(fs::exists(folder / "out/a/1.wav"));
@@ -167,7 +167,8 @@ TEST(Cli, KillNineAndResumeGiveTheSameCorpus) {
     return n;
   };
   // Kill it once some recordings, but not all, are done.
-  const std::string command = fmt::format("anonymise {} {} --key-out {} --jobs 1", in, out, key);
+  const std::string command =
+      fmt::format("anonymise --method mcadams {} {} --key-out {} --jobs 1", in, out, key);
   const Outcome killed =
       Shell(fmt::format("{} {} & pid=$!; while [ $(find {} -name '[0-9]*.wav' 2>/dev/null | wc -l) "
                         "-lt 5 ]; do :; done; "
@@ -183,7 +184,8 @@ TEST(Cli, KillNineAndResumeGiveTheSameCorpus) {
   EXPECT_TRUE(Has(resumed, fmt::format("{} were done before", before))) << resumed.output;
   EXPECT_EQ(count(), 60U);
   EXPECT_FALSE(fs::exists(out + "/.sotto-work"));
-  const Outcome straight = Sotto(fmt::format("anonymise {} {}2 --key {} --jobs 2", in, out, key));
+  const Outcome straight =
+      Sotto(fmt::format("anonymise --method mcadams {} {}2 --key {} --jobs 2", in, out, key));
   EXPECT_EQ(straight.code, 0);
   EXPECT_EQ(Shell(fmt::format("diff -r -x sotto-run.json {} {}2", out, out)).code, 0);
 }
@@ -191,9 +193,9 @@ TEST(Cli, KillNineAndResumeGiveTheSameCorpus) {
 TEST(Cli, KeyAndDrawsNeverAppearInOutput) {
   const TemporaryFolder folder;
   WriteWav(folder / "in/a/1.wav", SyntheticVowel(0.2, 16000));
-  const Outcome outcome =
-      Sotto(fmt::format("anonymise {} {} --key-out {} --json", (folder / "in").string(),
-                        (folder / "out").string(), (folder / "key").string()));
+  const Outcome outcome = Sotto(fmt::format("anonymise --method mcadams {} {} --key-out {} --json",
+                                            (folder / "in").string(), (folder / "out").string(),
+                                            (folder / "key").string()));
   const std::string key = ReadTextFile(folder / "key").substr(0, 12);
   EXPECT_FALSE(Has(outcome, key));
   EXPECT_EQ(Shell(fmt::format("grep -r {} {}", key, (folder / "out").string())).code, 1);
@@ -280,9 +282,10 @@ TEST(Cli, EveryMethodKeepsWhatItIsGivenOutOfTheBox) {
   const auto x = SyntheticVowel(1.5, 16000);
   WriteWav(folder / "x.wav", x);
   const std::string in = (folder / "x.wav").string(), out = (folder / "y.wav").string();
-  for (const char* flags : {"--method voicemask", "--method vtln", "--method vtln --f0 robust",
-                            "--pitch random", "--pitch target --target-gender other",
-                            "--method voicemask --pitch target --target-gender same"}) {
+  for (const char* flags :
+       {"--method voicemask", "--method vtln", "--method vtln --f0 robust",
+        "--method mcadams --pitch random", "--alpha 0.6:0.9 --pitch target --target-gender other",
+        "--mark", "--method voicemask --pitch target --target-gender same"}) {
     const Outcome outcome = Sotto(fmt::format("anonymise {} {} {}", in, out, flags));
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_EQ(ReadSound(out).channels[0].size(), x.size()) << flags;
@@ -314,8 +317,8 @@ TEST(CliSlow, AThreeHourFileRunsInBoundedMemory) {
     for (int i = 0; i < 180; ++i) writer.Write(minute);
     writer.Close();
   }
-  const Outcome outcome =
-      Shell(fmt::format("{} anonymise {} {}.out.wav & wait $!; ", SOTTO_BINARY, raw, raw));
+  const Outcome outcome = Shell(fmt::format(
+      "{} anonymise --method mcadams {} {}.out.wav & wait $!; ", SOTTO_BINARY, raw, raw));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(fs::file_size(raw), fs::file_size(raw + ".out.wav"));
   rusage usage{};

@@ -46,11 +46,13 @@ void MethodFlags::Add(CLI::App& verb) {
                   "How the voice is changed: moved poles (mcadams), a warped frequency axis "
                   "(voicemask), warps towards a voice of a pool (vtln), a new voice by nets "
                   "(neural; adain)")
+      ->default_str(fallback)
       ->check(CLI::IsMember({"mcadams", "voicemask", "vtln", "neural", "adain"}));
   verb.add_option(
           "--alpha", alpha,
           "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
       ->type_name("A|LO:HI")
+      ->default_str("0.5:0.9")
       ->check(CheckAlpha);
   verb.add_option("--pitch", pitch,
                   "keep it, move it to a target voice's, or scale it by a secret factor, up to 4 "
@@ -101,8 +103,8 @@ void MethodFlags::Add(CLI::App& verb) {
 }
 
 void MethodFlags::Set(VoiceOptions& options) const {
-  options.method = method;
-  options.alpha = Range::Parse(alpha, "alpha");
+  options.method = !method.empty() ? method : alpha.empty() ? fallback : "mcadams";
+  if (!alpha.empty()) options.alpha = Range::Parse(alpha, "alpha");
   if (!pitch.empty()) options.pitch = ParsePitchMode(pitch);
   options.target_gender = ParseTargetGender(target_gender);
   options.pool = pool;

@@ -30,8 +30,9 @@ struct TargetFlags {
 
 // The flags that choose and set a method, shared by the same verbs.
 struct MethodFlags {
-  std::string method = "mcadams";
-  std::string alpha = "0.5:0.9";
+  std::string method;  // empty: `fallback`, or mcadams where its alpha is given
+  std::string fallback = "mcadams";
+  std::string alpha;  // empty: 0.5:0.9
   std::string pitch;
   std::string target_gender = "random";
   std::string pool, profile;
