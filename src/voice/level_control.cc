@@ -73,9 +73,10 @@ double SpeechShare::Next() {
       smooth_.begin() + static_cast<std::ptrdiff_t>(std::min(known_, next_ + behind_ + 1) - from_));
   const double floor = kAbove * std::min(*least, kLeastBelowPeak * *most);
   // Over three blocks, lest single blocks of noise stand out.
+  const std::size_t first = std::max(next_, from_ + 1) - 1, end = std::min(known_, next_ + 2);
   double energy = 0.0;
-  for (std::size_t i = std::max(next_, from_ + 1) - 1; i < std::min(known_, next_ + 2); ++i) {
-    energy += energies_[i - from_] / 3.0;
+  for (std::size_t i = first; i < end; ++i) {
+    energy += energies_[i - from_] / static_cast<double>(end - first);
   }
   ++next_;
   if (next_ - from_ > before_) {

@@ -83,7 +83,7 @@ TEST(LiveVoice, LatencyIsAsStatedForAnyPushAndNets) {
     std::vector<std::int64_t> content, synth;
     std::size_t samples;
   };
-  const std::vector<Case> cases = {{0, {0}, {0}, 640 + 1680 - 1},
+  const std::vector<Case> cases = {{0, {0}, {0}, 960 + 1680 - 1},
                                    {2, {1, 0, 0}, {1, 0}, 960 + 160 * 2 + 1680 - 1},
                                    {2, {1, 1, 0}, {1}, 960 + 160 * 4 + 320 * 5 + 440 - 1},
                                    {1, {1, 0, 0}, {1, 1, 1, 0}, 960 + 160 * 3 + 1680 - 1}};
