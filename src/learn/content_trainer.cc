@@ -13,15 +13,12 @@
 #include "base/error.h"
 #include "learn/base_net.h"
 #include "learn/bottleneck.h"
-#include "learn/noise_bank.h"
-#include "learn/torch_mel.h"
 
 namespace sotto {
 namespace {
 
 using torch::Tensor;
 
-constexpr TorchMelOptions kMels = {16000, 80, 20.0, 7600.0};
 constexpr std::int64_t kProbeSpeakers = 200;
 
 // Mel frames of whole utterances, cut or filled up with the last one to two for each content frame.
@@ -56,27 +53,6 @@ Batch NextBatch(const SpeechData& data, const Tensor& table, const ContentTraini
   }
   return {torch::cat(samples), torch::cat(targets)};
 }
-
-Tensor Loss(const Tensor& y, const Tensor& target, std::int64_t margin) {
-  const std::int64_t n = y.size(2) - 2 * margin;
-  const Tensor a = y.narrow(2, margin, n), b = target.narrow(2, margin, n);
-  return torch::smooth_l1_loss(a, b) + (1.0 - torch::cosine_similarity(a, b, 1)).mean();
-}
-
-class Student {
- public:
-  Student(const ContentOptions& options, torch::Device device, bool bf16)
-      : backend(device), options_(options) {
-    if (bf16) backend.SetWork(torch::kBFloat16);
-  }
-  Tensor operator()(const Tensor& mels) {
-    return ContentStudent<TorchBackend>(options_, backend).Forward(mels);
-  }
-  TorchBackend backend;
-
- private:
-  ContentOptions options_;
-};
 
 void HeldOutFigures(const SpeechData& data, Student& student, const TorchMel& mel,
                     const Tensor& table, ContentPoint& point) {
@@ -116,10 +92,10 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                  {"frames", o.frames},
                                  {"speaker_directions_removed", o.speaker_directions},
                                  {"speeds", o.speeds},
-                                 {"warp", o.warp},
-                                 {"augmented", o.augmented},
-                                 {"mask_frames", o.mask_frames},
-                                 {"mask_bands", o.mask_bands},
+                                 {"warp", o.change.warp},
+                                 {"augmented", o.change.augmented},
+                                 {"mask_frames", o.change.mask_frames},
+                                 {"mask_bands", o.change.mask_bands},
                                  {"dropout", o.dropout},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed},
@@ -145,31 +121,31 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
   return json.dump();
 }
 
-// All content frames of one utterance × size.
-Tensor OfUtterance(const SpeechData& data, Student& student, const TorchMel& mel, std::int64_t u) {
-  const Tensor x = data.Whole(u, std::int64_t{1} << 40);
-  return student(PairedMels(mel, x, data.ContentCount(u))).squeeze(0).t();
+std::vector<std::int64_t> SpeakersOf(const SpeechData& data,
+                                     const std::vector<std::int64_t>& utterances) {
+  std::vector<std::int64_t> speakers;
+  for (const std::int64_t u : utterances) {
+    speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
+  }
+  return speakers;
 }
 
-void Probe(const SpeechData& data, const Tensor& table, Student& student, const TorchMel& mel,
-           TrainedContent& result) {
+void Probe(const SpeechData& data, const Tensor& table, TrainedContent& result) {
   torch::NoGradGuard no_grad;
   const std::vector<std::int64_t> utterances = ProbeUtterances(data, kProbeSpeakers);
   if (utterances.empty()) return;
-  std::vector<std::int64_t> speakers;
-  std::vector<Tensor> states, heard;
+  std::vector<Tensor> states;
   for (const std::int64_t u : utterances) {
-    heard.push_back(OfUtterance(data, student, mel, u).mean(0));
-    speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
     states.push_back(
         data.TeacherStates(data.ContentBegin(u), data.ContentBegin(u) + data.ContentCount(u))
             .mean(0));
   }
+  const std::vector<std::int64_t> speakers = SpeakersOf(data, utterances);
   result.probe_chance =
       1.0 / static_cast<double>(std::set<std::int64_t>(speakers.begin(), speakers.end()).size());
   result.probe_teacher = SpeakerProbe(torch::stack(states), speakers);
-  result.probe_bottleneck = SpeakerProbe(TimeMeans(data, table, utterances), speakers);
-  result.probe_student = SpeakerProbe(torch::stack(heard), speakers);
+  result.probe_bottleneck = ProbeTable(data, table);
+  result.probe_student = ProbeTable(data, StudentTable(data, result.file));
 }
 
 }  // namespace
@@ -179,14 +155,12 @@ void ContentTraining::Validate() const {
   const auto need = [](bool ok, const char* what) {
     if (!ok) throw Error(what);
   };
-  need(net.mels == kMels.mels, "the content encoder sees 80 mel bands");
+  need(net.mels == kStudentMels.mels, "the content encoder sees 80 mel bands");
   need(batch >= 1, "a batch needs a crop");
   need(margin >= 0 && frames > 2 * margin, "crops are longer than their margins");
   need(!speeds.empty(), "at least one speed");
   for (const double speed : speeds) need(speed >= 0.5 && speed <= 2.0, "speeds lie from 0.5 to 2");
-  need(warp >= 0.0 && warp <= 0.5, "the warp lies from 0 to 0.5");
-  need(mask_frames >= 0 && mask_frames <= frames, "masks are no longer than a crop");
-  need(mask_bands >= 0 && mask_bands <= kMels.mels, "masks are no wider than the mel bands");
+  change.Validate(frames);
   need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
 }
@@ -196,7 +170,7 @@ Tensor StudentTable(const SpeechData& data, const TensorFile& content) {
   const ContentOptions options = ReadContentOptions(content);
   Student student(options, data.Device(), false);
   student.backend.Load(content);
-  const TorchMel mel(kMels, data.Device());
+  const TorchMel mel(kStudentMels, data.Device());
   // Several utterances of about the same length at a time.
   constexpr std::size_t kTogether = 16;
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.Utterances()));
@@ -221,6 +195,12 @@ Tensor StudentTable(const SpeechData& data, const TensorFile& content) {
   return torch::cat(parts);
 }
 
+double ProbeTable(const SpeechData& data, const Tensor& table) {
+  const std::vector<std::int64_t> utterances = ProbeUtterances(data, kProbeSpeakers);
+  if (utterances.empty()) return 0.0;
+  return SpeakerProbe(TimeMeans(data, table, utterances), SpeakersOf(data, utterances));
+}
+
 TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
                             const ContentTraining& o, const std::vector<double>& emphasis) {
   o.Validate();
@@ -235,14 +215,14 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
   options.net.teacher = features.state_size;
   const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
   const NoiseBank noises = QuietStretches(pack, device);
-  const TorchMel mel(kMels, device);
+  const TorchMel mel(kStudentMels, device);
   const Bottleneck bottleneck = ChooseBottleneck(data, options);
   const Tensor table = BottleneckTable(data, bottleneck);
 
   Student student(options.net, device, o.run.bf16), smooth(options.net, device, false);
   {
     torch::NoGradGuard no_grad;  // layers come into being
-    const Tensor some = torch::zeros({1, kMels.mels, 8}, torch::TensorOptions(device));
+    const Tensor some = torch::zeros({1, kStudentMels.mels, 8}, torch::TensorOptions(device));
     student(some);
     smooth(some);
   }
@@ -284,23 +264,10 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
       }
       if (last) break;
     }
-    Batch batch;
-    Tensor x;
-    {
-      torch::NoGradGuard no_grad;
-      batch = NextBatch(data, table, options, random);
-      const Tensor noisy = Augment(batch.samples, noises, o.augment);
-      const auto rows = noisy.size(0);
-      const Tensor chosen =
-          (torch::rand({rows, 1}, noisy.options()) < o.augmented).to(torch::kFloat32);
-      const Tensor gain = torch::pow(
-          10.0, (torch::rand({rows, 1}, noisy.options()) * 2.0 - 1.0) * (o.gain_db / 20.0));
-      x = WarpMels(mel((chosen * noisy + (1.0 - chosen) * batch.samples) * gain), o.warp,
-                   kMels.low_hz, kMels.high_hz);
-      x = MaskFeatures(x, o.mask_frames, o.mask_bands);
-    }
+    const Batch batch = NextBatch(data, table, options, random);
+    const Tensor x = ChangedMels(mel, batch.samples, noises, o.change);
     net.Spread(true);
-    const Tensor loss = Loss(student(x), batch.target, o.margin);
+    const Tensor loss = DistillationLoss(student(x), batch.target, o.margin);
     loss.backward();
     adam.learning_rate = clock.LearningRate();
     net.Step(adam);
@@ -319,7 +286,7 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
     out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
   }
   WriteContentOptions(options.net, result.file);
-  Probe(data, table, smooth, mel, result);
+  Probe(data, table, result);
   result.file.metadata["sotto.training"] = Record(options, data, bottleneck, result, features);
   return result;
 }

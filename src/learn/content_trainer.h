@@ -4,7 +4,7 @@
 // masked stretches) and is to give what the teacher's bottleneck (bottleneck.h) gave for the
 // unchanged speech at the same places. What cannot be told from the changed voice, the speaker's
 // own tract and pitch among it, is so not learnt (Qian et al. 2022, "ContentVec").
-// Loss: smooth L1 plus one minus the cosine of each frame. AdamW, moving average of the weights.
+// Loss: DistillationLoss (student.h). AdamW, moving average of the weights.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
-#include "learn/augment.h"
 #include "learn/speech_data.h"
+#include "learn/student.h"
 #include "learn/training_run.h"
 #include "nn/content.h"
 
@@ -33,12 +33,8 @@ struct ContentTraining {
   std::optional<TensorFile> bottleneck_of;
   std::optional<TensorFile> base;  // begins with this content encoder's weights (base_net.h)
   std::vector<double> speeds = {0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.18, 1.25};
-  double warp = 0.15;      // of the mel axis
-  double augmented = 0.8;  // share of crops with noise, room and channel
-  double gain_db = 12.0;   // level, up or down
-  AugmentOptions augment;
-  std::int64_t mask_frames = 12, mask_bands = 8;  // widest of two masked stretches of each kind
-  double dropout = 0.0;                           // behind the GELU of every block
+  HeardChange change;
+  double dropout = 0.0;  // behind the GELU of every block
   double average = 0.999;
   double weight_decay = 0.02;
 
@@ -71,5 +67,9 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
 
 // The student's states of every utterance: content frames of the corpus × size, half precision.
 torch::Tensor StudentTable(const SpeechData& data, const TensorFile& content);
+
+// How often a linear classifier names the speaker from a table's states averaged over time (up to
+// 200 speakers); 0 where nobody has enough utterances.
+double ProbeTable(const SpeechData& data, const torch::Tensor& table);
 
 }  // namespace sotto

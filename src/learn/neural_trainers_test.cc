@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "base/error.h"
@@ -105,7 +106,7 @@ ContentTraining SmallContent() {
   t.batch = 9;
   t.frames = 40;
   t.speaker_directions = 2;
-  t.augmented = 0.2;
+  t.change.augmented = 0.2;
   t.average = 0.9;
   return t;
 }
@@ -296,6 +297,41 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   EXPECT_NEAR(more.curve.front().held_out_mel, trained.curve.back().held_out_mel, 0.02);
   t.net.body.channels = 16;  // another net than the checkpoint's
   EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, content, &encoder, t), Error);
+}
+
+TEST(SynthTraining, TheStudentLearnsAlong) {
+  const testing::TemporaryFolder folder;
+  const Corpus corpus = MadeUp();
+  ContentTraining first = SmallContent();
+  first.run.steps = 10;
+  const TensorFile content = TrainContent(corpus.pack, corpus.features, first).file;
+  SynthTraining t = SmallSynth();
+  t.distillation = 5.0;
+  t.change.mask_frames = 4;
+  t.change.augmented = 0.2;
+  t.run.checkpoint = folder / "checkpoint";
+  const TrainedSynth trained = TrainSynth(corpus.pack, corpus.features, content, nullptr, t);
+  ASSERT_TRUE(trained.content.has_value());
+  EXPECT_LT(trained.curve.back().student_error, 0.9 * trained.curve.front().student_error);
+  EXPECT_LT(trained.curve.back().held_out_mel_student, trained.curve.front().held_out_mel_student);
+  // The bottleneck stays the teacher's, the rest has moved, and the record says how.
+  EXPECT_EQ(trained.content->tensors.at("bottleneck.weight").values,
+            content.tensors.at("bottleneck.weight").values);
+  EXPECT_NE(trained.content->tensors.at("head.weight").values,
+            content.tensors.at("head.weight").values);
+  EXPECT_EQ(trained.content->tensors.size(), content.tensors.size());
+  const auto record = nlohmann::json::parse(trained.content->Meta("sotto.training"));
+  EXPECT_EQ(record["with_synthesiser"]["began_from"], Fingerprint(content));
+  EXPECT_GT(record["with_synthesiser"]["probe"], 0.0);
+  EXPECT_NO_THROW(ContentNet(*trained.content));
+  t.run.resume = folder / "checkpoint";
+  t.run.steps = 31;
+  const TrainedSynth more = TrainSynth(corpus.pack, corpus.features, content, nullptr, t);
+  EXPECT_NEAR(more.curve.front().student_error, trained.curve.back().student_error, 1e-3);
+  // Without a weight it stays as it is.
+  t = SmallSynth();
+  t.run.steps = 1;
+  EXPECT_FALSE(TrainSynth(corpus.pack, corpus.features, content, nullptr, t).content.has_value());
 }
 
 TEST(AdainTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {

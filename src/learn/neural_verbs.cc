@@ -114,6 +114,14 @@ void AddBody(CLI::App& verb, ConvNextOptions& b, const std::string& part = "") {
                   "ways, 0 is causal");
 }
 
+void AddChange(CLI::App& verb, HeardChange& c) {
+  verb.add_option("--warp", c.warp, "Of the mel axis that the student hears");
+  verb.add_option("--augmented", c.augmented, "Share of crops it hears with noise, room, channel");
+  verb.add_option("--gain-db", c.gain_db, "Level it hears, up or down");
+  verb.add_option("--mask-frames", c.mask_frames, "Widest of two masked stretches");
+  verb.add_option("--mask-bands", c.mask_bands, "Widest of two masked bands");
+}
+
 // The speaker encoder that made the features' embeddings; none: an empty file.
 TensorFile ReadEncoder(const std::string& name, const FeaturePack& features) {
   if (name.empty()) return {};
@@ -125,8 +133,12 @@ TensorFile ReadEncoder(const std::string& name, const FeaturePack& features) {
   return encoder;
 }
 
+StoredAs Stored(const DataFlags& flags) {
+  return flags.stored == "int8" ? StoredAs::kInt8 : StoredAs::kFloat16;
+}
+
 void Finish(const DataFlags& flags, const TensorFile& file) {
-  WriteTensorFile(flags.out, file, flags.stored == "int8" ? StoredAs::kInt8 : StoredAs::kFloat16);
+  WriteTensorFile(flags.out, file, Stored(flags));
   if (!flags.curve.empty()) WriteFileAtomically(flags.curve, file.Meta("sotto.training") + "\n");
 }
 
@@ -157,11 +169,7 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--frames", t.frames, "Of 20 ms in a crop");
   verb->add_option("--margin", t.margin, "Of these at either end without a loss");
   verb->add_option("--speeds", t.speeds)->expected(1, 32);
-  verb->add_option("--warp", t.warp, "Of the mel axis");
-  verb->add_option("--augmented", t.augmented);
-  verb->add_option("--gain-db", t.gain_db);
-  verb->add_option("--mask-frames", t.mask_frames, "Widest of two masked stretches");
-  verb->add_option("--mask-bands", t.mask_bands, "Widest of two masked bands");
+  AddChange(*verb, t.change);
   verb->add_option("--dropout", t.dropout, "Behind the GELU of every block");
   verb->add_option("--average", t.average);
   verb->add_option("--weight-decay", t.weight_decay);
@@ -186,7 +194,7 @@ void AddContentVerb(CLI::App& app) {
 void AddSynthVerb(CLI::App& app) {
   struct Flags {
     DataFlags data;
-    std::string content, encoder, base;
+    std::string content, encoder, base, content_out;
     SynthTraining training;
   };
   auto f = std::make_shared<Flags>();
@@ -202,6 +210,13 @@ void AddSynthVerb(CLI::App& app) {
   AddRun(*verb, t.run, t.hold_out);
   AddBody(*verb, t.net.body);
   verb->add_option("--base", f->base, "A synthesiser to begin with");
+  auto* weight =
+      verb->add_option("--distillation", t.distillation,
+                       "The content encoder learns along, its own task with this weight");
+  auto* out = verb->add_option("--content-out", f->content_out, "Where it is written then");
+  weight->needs(out);
+  out->needs(weight);
+  AddChange(*verb, t.change);
   verb->add_option("--batch", t.batch);
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
   verb->add_option("--margin", t.margin, "Further frames at either end that the net sees");
@@ -231,6 +246,9 @@ void AddSynthVerb(CLI::App& app) {
     const TrainedSynth trained =
         TrainSynth(data.pack, data.features, content, f->encoder.empty() ? nullptr : &encoder,
                    f->training, data.emphasis);
+    if (trained.content) {
+      WriteTensorFile(f->content_out, *trained.content, Stored(f->data));
+    }
     Finish(f->data, trained.file);
     const SynthPoint& last = trained.curve.back();
     fmt::print("{}: held-out mel distance {:.4f} (teacher), {:.4f} (student)\n", f->data.out,

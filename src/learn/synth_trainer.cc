@@ -14,7 +14,6 @@
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
 #include "learn/spectral_losses.h"
-#include "learn/torch_mel.h"
 #include "learn/torch_source.h"
 #include "nn/encoder_net.h"
 
@@ -22,8 +21,6 @@ namespace sotto {
 namespace {
 
 using torch::Tensor;
-
-constexpr TorchMelOptions kMels = {16000, 80, 20.0, 7600.0};
 
 // The frozen judges of conversions.
 class Judges {
@@ -33,7 +30,7 @@ class Judges {
         speaker_(ReadSpeaker(encoder)),
         content_backend_(device),
         speaker_backend_(device),
-        mel_(kMels, device) {
+        mel_(kStudentMels, device) {
     content_backend_.Load(content);
     speaker_backend_.Load(encoder);
     for (TorchBackend* backend : {&content_backend_, &speaker_backend_}) {
@@ -54,7 +51,7 @@ class Judges {
   static EcapaOptions ReadSpeaker(const TensorFile& file) {
     const EncoderNetOptions options = ReadEncoderNetOptions(file);
     const auto* ecapa = std::get_if<EcapaOptions>(&options);
-    if (ecapa == nullptr || ecapa->mels != kMels.mels) {
+    if (ecapa == nullptr || ecapa->mels != kStudentMels.mels) {
       throw Error(
           fmt::format("{}: conversions are judged by an ECAPA net with 80 mel bands", file.where));
     }
@@ -70,8 +67,7 @@ class Judges {
 // What the synthesiser gets and what it is to give.
 struct Batch {
   SynthInput<Tensor> input;
-  Tensor content;  // the input's before noise was added
-  Tensor speech;   // batch × samples of the inner frames, at the common level
+  Tensor speech;  // batch × samples of the inner frames, at the common level
 };
 
 class Maker {
@@ -99,19 +95,22 @@ class BatchMaker {
   BatchMaker(const SpeechData& data, Tensor teacher, Tensor student, const SynthTraining& o)
       : data_(data), teacher_(std::move(teacher)), student_(std::move(student)), o_(o) {}
 
-  // `share` of the student's content.
-  Batch Make(const Crops& crops, double share, bool mean_only) const {
+  // Content frames of a crop.
+  std::int64_t Content() const { return o_.frames / 2 + o_.margin; }
+  Tensor Teacher(const Crops& crops) const { return data_.Content(teacher_, crops, Content()); }
+  Tensor Student(const Crops& crops) const { return data_.Content(student_, crops, Content()); }
+
+  // Rows of the student's, a `share` of all, among the teacher's.
+  static Tensor Choose(const Tensor& teacher, const Tensor& student, double share) {
+    return torch::where(torch::rand({teacher.size(0), 1, 1}, teacher.options()) < share, student,
+                        teacher);
+  }
+
+  Batch Make(const Crops& crops, const Tensor& content, bool mean_only) const {
     const std::int64_t frames = o_.frames + 2 * o_.margin, rows = crops.start.size(0);
     Batch batch;
-    Tensor content = data_.Content(teacher_, crops, frames / 2);
-    if (share > 0.0) {
-      const Tensor of_student = data_.Content(student_, crops, frames / 2);
-      const Tensor chosen = torch::rand({rows, 1, 1}, content.options()) < share;
-      content = torch::where(chosen, of_student, content);
-    }
-    batch.content = content;
-    if (o_.content_noise > 0.0) content = content + torch::randn_like(content) * o_.content_noise;
-    batch.input.content = content;
+    batch.input.content =
+        o_.content_noise > 0.0 ? content + torch::randn_like(content) * o_.content_noise : content;
     const Tensor f0 = data_.F0(crops, frames);
     SetPitch(batch.input, f0, data_.Voiced(crops, frames));
     const Tensor mean = data_.MeanEmbedding(crops);
@@ -178,13 +177,23 @@ Tensor MeanCosine(const Tensor& a, const Tensor& b) {
   return torch::cosine_similarity(a, b, 1).mean();
 }
 
-SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Maker& maker,
-                          const MelDistance& distance, Judges* judges, const SynthTraining& o) {
+// `learning`: nullptr where the student stays as it is.
+SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches,
+                          LearningStudent* learning, Maker& maker, const MelDistance& distance,
+                          Judges* judges) {
   torch::NoGradGuard no_grad;
   SynthPoint point;
-  const Crops crops = data.Fixed(64, o.frames / 2 + o.margin);
+  const Crops crops = data.Fixed(64, batches.Content());
+  const Tensor of_teacher = batches.Teacher(crops);
+  const Tensor of_student = learning == nullptr ? batches.Student(crops)
+                                                : learning->HearUnchanged(crops, batches.Content());
+  point.student_error =
+      ((of_student - of_teacher).square().mean() /
+       (of_teacher - of_teacher.mean(std::vector<std::int64_t>{0, 2}, true)).square().mean())
+          .item<double>();
   for (const bool student : {false, true}) {
-    const Batch batch = batches.Make(crops, student ? 1.0 : 0.0, true);
+    const Tensor& content = student ? of_student : of_teacher;
+    const Batch batch = batches.Make(crops, content, true);
     const Tensor made = batches.Inner(maker(batch.input));
     (student ? point.held_out_mel_student : point.held_out_mel) =
         distance(made, batch.speech).item<double>();
@@ -197,7 +206,7 @@ SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches, Mak
     point.target_cosine = MeanCosine(voice, target).item<double>();
     point.source_cosine =
         MeanCosine(voice, batch.input.embedding.narrow(0, 0, rows)).item<double>();
-    const Tensor asked = batch.content.narrow(0, 0, rows);
+    const Tensor asked = content.narrow(0, 0, rows);
     point.content_error =
         ((judges->Content(converted) - asked).square().mean() / asked.square().mean())
             .item<double>();
@@ -209,9 +218,9 @@ void Print(const SynthPoint& p) {
   fmt::print(stderr,
              "step {:6d}  mel {:.4f}  critic {:.3f}  maker {:.3f}  feature {:.3f} | held out: mel "
              "{:.4f} teacher {:.4f} student  voice {:+.3f} target {:+.3f} source  content error "
-             "{:.3f}  {:.0f} s\n",
+             "{:.3f}  student {:.1f} %  {:.0f} s\n",
              p.step, p.mel, p.critic, p.maker, p.feature, p.held_out_mel, p.held_out_mel_student,
-             p.target_cosine, p.source_cosine, p.content_error, p.seconds);
+             p.target_cosine, p.source_cosine, p.content_error, 100.0 * p.student_error, p.seconds);
 }
 
 std::string Record(const SynthTraining& o, const SpeechData& data, const TensorFile& content,
@@ -232,6 +241,7 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
                                  {"content_weight", o.content_weight},
                                  {"source_weight", o.source_weight},
                                  {"content_noise", o.content_noise},
+                                 {"distillation", o.distillation},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed}};
   if (o.base) json["base"] = Fingerprint(*o.base);
@@ -244,9 +254,25 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
                      {"target_cosine", p.target_cosine},
                      {"source_cosine", p.source_cosine},
                      {"content_error", p.content_error},
+                     {"student_error", p.student_error},
                      {"seconds", p.seconds}});
   }
   return json.dump();
+}
+
+// What the student's record says of the run in which it learnt along.
+void RecordJoint(const SynthTraining& o, const SpeechData& data, const TensorFile& before,
+                 TensorFile& content, const SynthPoint& last) {
+  auto json = nlohmann::ordered_json::parse(before.Meta("sotto.training"));
+  json["with_synthesiser"] = {{"began_from", Fingerprint(before)},
+                              {"steps", last.step},
+                              {"distillation", o.distillation},
+                              {"learning_rate", o.run.learning_rate},
+                              {"warp", o.change.warp},
+                              {"augmented", o.change.augmented},
+                              {"held_out_error", last.student_error},
+                              {"probe", ProbeTable(data, StudentTable(data, content))}};
+  content.metadata["sotto.training"] = json.dump();
 }
 
 // Sums of losses on the device, read once a validation.
@@ -285,6 +311,8 @@ void SynthTraining::Validate() const {
   need(mixed >= 0.0 && mixed <= 1.0, "the share of mixed voices lies from 0 to 1");
   need(critic_channels >= 1, "critics need a channel");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
+  need(distillation >= 0.0, "the weight of the student's task is 0 or more");
+  change.Validate(frames / 2 + margin);
 }
 
 TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
@@ -303,8 +331,13 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     at::globalContext().setBenchmarkCuDNN(true);  // every step has the same sizes
   }
   const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
-  const BatchMaker batches(data, BottleneckTable(data, ReadBottleneck(content, device)),
-                           StudentTable(data, content), o);
+  const Tensor teacher = BottleneckTable(data, ReadBottleneck(content, device));
+  std::unique_ptr<LearningStudent> learning;
+  if (o.distillation > 0.0) {
+    learning = std::make_unique<LearningStudent>(
+        content, data, teacher, QuietStretches(pack, device), o.change, o.run.bf16);
+  }
+  const BatchMaker batches(data, teacher, learning ? Tensor() : StudentTable(data, content), o);
   std::unique_ptr<Judges> judges;
   if (encoder != nullptr) {
     judges = std::make_unique<Judges>(content, *encoder, device);
@@ -314,14 +347,14 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     }
   }
   const MelDistance distance(device);
-  const std::int64_t crop = o.frames / 2 + o.margin;  // content frames
 
   Maker maker(o.net, device, o.run.bf16), smooth(o.net, device, false);
   Critics critics(o.critic_channels, device);
   if (o.run.bf16) critics.backend.SetWork(torch::kBFloat16);
   {
     torch::NoGradGuard no_grad;  // layers come into being
-    const Batch some = batches.Make(data.Draw(2, crop), 0.0, true);
+    const Crops crops = data.Draw(2, batches.Content());
+    const Batch some = batches.Make(crops, batches.Teacher(crops), true);
     maker(some.input);
     smooth(some.input);
     critics(some.speech);
@@ -330,7 +363,11 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
   FlatParameters net(maker.backend), average(smooth.backend), judge(critics.backend);
   average.AverageFrom(net, 0.0);
   RunClock clock(o.run);
-  const CheckpointParts parts = {{"net", &net}, {"average", &average}, {"critics", &judge}};
+  CheckpointParts parts = {{"net", &net}, {"average", &average}, {"critics", &judge}};
+  if (learning) {
+    parts["student"] = &learning->net;
+    parts["student_average"] = &learning->average;
+  }
   if (!o.run.resume.empty()) ReadCheckpoint(o.run.resume, clock, parts);
 
   TrainedSynth result;
@@ -342,7 +379,8 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     const bool last = clock.Ended();
     if (first || last || clock.Step() % o.run.validate_every == 0) {
       average.Spread(false);
-      SynthPoint point = HeldOutFigures(data, batches, smooth, distance, judges.get(), o);
+      SynthPoint point =
+          HeldOutFigures(data, batches, learning.get(), smooth, distance, judges.get());
       point.step = clock.Step();
       sums.Take(point);
       point.seconds = clock.Seconds();
@@ -355,19 +393,23 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     }
     const bool judged = clock.Progress() >= o.critics_from;
     adam.learning_rate = clock.LearningRate();
-    Crops crops;
-    Batch batch;
+    const std::int64_t converted = judged ? o.converted : 0;
+    const Crops crops = data.Draw(o.batch, batches.Content());
+    const Tensor of_teacher = batches.Teacher(crops);
+    LearningStudent::Heard heard{{}, none};
+    if (learning) {
+      learning->net.Spread(true);
+      heard = learning->Hear(crops, batches.Content());
+    } else {
+      heard.states = batches.Student(crops);
+    }
+    const Tensor given_content = batches.Choose(of_teacher, heard.states, o.student);
+    const Batch batch = batches.Make(crops, given_content, false);
+    // A student that learns is asked for what the teacher heard, not for what it says itself.
+    const Tensor asked_content = (learning ? of_teacher : given_content).narrow(0, 0, converted);
     SynthInput<Tensor> converting;
     Tensor target;
-    const std::int64_t converted = judged ? o.converted : 0;
-    Tensor asked_content;  // without the noise
-    {
-      torch::NoGradGuard no_grad;
-      crops = data.Draw(o.batch, crop);
-      batch = batches.Make(crops, o.student, false);
-      asked_content = batch.content.narrow(0, 0, converted);
-      if (converted > 0) converting = batches.Convert(batch, crops, converted, o.mixed, &target);
-    }
+    if (converted > 0) converting = batches.Convert(batch, crops, converted, o.mixed, &target);
     net.Spread(true);
     SynthInput<Tensor> input = batch.input;
     if (converted > 0) {  // one pass for both
@@ -379,7 +421,8 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     }
     const Tensor whole = maker(input), made = batches.Inner(whole);
     const Tensor mel = distance(made.narrow(0, 0, o.batch), batch.speech);
-    Tensor loss = o.mel_weight * mel, critic_loss = none, maker_loss = none, feature_loss = none;
+    Tensor loss = o.mel_weight * mel + o.distillation * heard.distillation, critic_loss = none,
+           maker_loss = none, feature_loss = none;
     if (judged) {
       judge.Spread(true);
       const Critics::Verdicts real = critics(batch.speech);
@@ -408,6 +451,10 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     net.Step(adam);
     const auto t = static_cast<double>(clock.Step());
     average.AverageFrom(net, std::min(o.average, (1.0 + t) / (10.0 + t)));
+    if (learning) {
+      learning->net.Step(adam);
+      learning->average.AverageFrom(learning->net, std::min(o.average, (1.0 + t) / (10.0 + t)));
+    }
     sums.Add(mel, critic_loss, maker_loss, feature_loss);
   }
   average.Spread(false);
@@ -415,6 +462,10 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
   WriteSynthOptions(o.net, result.file);
   result.file.metadata["sotto.content_noise"] = fmt::format("{}", o.content_noise);
   result.file.metadata["sotto.training"] = Record(o, data, content, result);
+  if (learning) {
+    result.content = learning->File();
+    RecordJoint(o, data, content, *result.content, result.curve.back());
+  }
   return result;
 }
 

@@ -6,6 +6,12 @@
 // the embedding asked for, and none to the source's beyond the asked one's own) and by the content
 // encoder (its states against those that were asked for). Content comes from the teacher or the
 // student, at random, so that one synthesiser serves both.
+//
+// With `distillation` the student learns along. Its states are near the teacher's by one measure
+// for all of them, and what is lost by it is not what a listener would miss least; so gradients of
+// the speech that is made from them go on into the student, which hears changed voices (student.h)
+// and is held near the teacher by its own task. The voice judges' gradients reach it as well: what
+// it says of the source is a fault of every conversion.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +22,7 @@
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
 #include "learn/speech_data.h"
+#include "learn/student.h"
 #include "learn/training_run.h"
 #include "nn/synth.h"
 
@@ -41,6 +48,9 @@ struct SynthTraining {
   double source_weight = 0.0;  // for being nearer to the source than the voice asked for is
   double average = 0.999;
   double weight_decay = 0.01;
+  // Weight of the student's own task while it learns along; 0: it stays as it is.
+  double distillation = 0.0;
+  HeardChange change;  // of the speech that it hears then
 
   SynthTraining() { run.final_learning_rate = 2e-5; }
   // Throws Error that names the field.
@@ -54,11 +64,13 @@ struct SynthPoint {
   // the cosine to the embedding asked for and to the source's, and the content's relative error.
   double held_out_mel = 0.0, held_out_mel_student = 0.0;
   double target_cosine = 0.0, source_cosine = 0.0, content_error = 0.0;
+  double student_error = 0.0;  // of the student's states, over the variance of the teacher's
   double seconds = 0.0;
 };
 
 struct TrainedSynth {
   TensorFile file;
+  std::optional<TensorFile> content;  // the student, where it learnt along
   std::vector<SynthPoint> curve;
 };
 
