@@ -83,10 +83,10 @@ TEST(LiveVoice, LatencyIsAsStatedForAnyPushAndNets) {
     std::vector<std::int64_t> content, synth;
     std::size_t samples;
   };
-  const std::vector<Case> cases = {{0, {0}, {0}, 960 + 1680 - 1},
-                                   {2, {1, 0, 0}, {1, 0}, 960 + 160 * 2 + 1680 - 1},
-                                   {2, {1, 1, 0}, {1}, 960 + 160 * 4 + 320 * 5 + 440 - 1},
-                                   {1, {1, 0, 0}, {1, 1, 1, 0}, 960 + 160 * 3 + 1680 - 1}};
+  const std::vector<Case> cases = {{0, {0}, {0}, 640 + 1680 - 1},
+                                   {2, {1, 0, 0}, {1, 0}, 640 + 160 * 2 + 1680 - 1},
+                                   {2, {1, 1, 0}, {1}, 640 + 160 * 4 + 320 * 5 + 440 - 1},
+                                   {1, {1, 0, 0}, {1, 1, 1, 0}, 640 + 160 * 3 + 1680 - 1}};
   for (const Case& c : cases) {
     std::size_t worst = 0;
     for (const std::size_t step : {1U, 160U, 333U}) {
@@ -201,6 +201,25 @@ TEST(LiveVoice, RefusesNetsThatLookTooFarAhead) {
   EXPECT_THROW(MakeLiveTransformer(16000, Models(2, {2}, {2}), Options(), {}), Error);
   EXPECT_THROW(MakeLiveTransformer(16000, Models(2, {1}, {1}), Options(), {}), Error);
   EXPECT_NO_THROW(MakeLiveTransformer(16000, Models(0, {1, 1, 0}, {1}), Options(), {}));
+}
+
+TEST(LiveVoice, TheLimitHoldsAtTheRateOfTheStream) {
+  const auto fits = [](int rate_hz, std::vector<std::int64_t> synth_ahead) {
+    try {
+      const auto models = Models(2, {1, 1, 0}, std::move(synth_ahead));
+      const auto transformer = MakeLiveTransformer(rate_hz, models, Options(), {});
+      const double latency_s = static_cast<double>(transformer->LatencySamples()) / rate_hz;
+      EXPECT_LE(latency_s, kMostLiveLatencyS + (rate_hz < 16000 ? 0.0561 : 0.0));
+      return true;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("look too far ahead"), std::string::npos);
+      return false;
+    }
+  };
+  for (const int rate_hz : {8000, 16000, 22050, 44100, 48000, 192000}) {
+    EXPECT_TRUE(fits(rate_hz, {1})) << rate_hz;                           // 207.4 ms at 16 kHz
+    EXPECT_EQ(fits(rate_hz, {2, 1, 1, 1}), rate_hz <= 16000) << rate_hz;  // 217.4 ms
+  }
 }
 
 TEST(LiveMethod, DrawsByTheStrategyAndOutlivesItsMethod) {
