@@ -99,7 +99,7 @@ class Streamer {
     const double limit = flags.format == "f32" ? std::numeric_limits<double>::infinity() : 1.0;
     const std::string speaker = flags.speaker.empty() ? "stream" : flags.speaker;
     for (std::size_t c = 0; c < channels_; ++c) {
-      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, speaker, "stream"));
+      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, speaker, "stream", c));
     }
     outputs_.resize(channels_);
     fmt::print(stderr, "note: latency {:.1f} ms; {}\n",

@@ -247,6 +247,26 @@ TEST(LiveMethod, DrawsByTheStrategyAndOutlivesItsMethod) {
   EXPECT_NE(anew, always);
 }
 
+TEST(LiveMethod, ChannelsShareTheVoiceAndHaveNoiseOfTheirOwnOnTheContent) {
+  const std::vector<float> x = Buzz(16000, 16000);
+  for (const bool noisy : {false, true}) {
+    const auto plain = Models();
+    TensorFile synth = plain->Synth().File();
+    if (noisy) synth.metadata["sotto.content_noise"] = "0.5";
+    const testing::TemporaryFolder folder;
+    testing::WriteNets(folder.Path(), NeuralModels(plain->Content().File(), std::move(synth)));
+    const auto method =
+        MakeVoiceMethod(ParseMethodText("neural:streaming,neural=" + folder.Path().string()),
+                        TargetDraws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural"));
+    const auto run = [&](std::size_t channel) {
+      return Transform(*method->MakeTransformer(16000, 1.0, "s", "u", channel), x, 16000);
+    };
+    EXPECT_EQ(run(1), run(1));
+    EXPECT_EQ(run(0) == run(1), !noisy);
+    EXPECT_EQ(run(1) == run(2), !noisy);
+  }
+}
+
 TEST(LiveMethod, SaysWhatIsNotPossible) {
   EXPECT_THROW(ParseMethodText("mcadams:streaming"), Error);
   EXPECT_THROW(ParseMethodText("neural:streaming=1"), Error);
