@@ -99,7 +99,7 @@ class Streamer {
     const double limit = flags.format == "f32" ? std::numeric_limits<double>::infinity() : 1.0;
     const std::string speaker = flags.speaker.empty() ? "stream" : flags.speaker;
     for (std::size_t c = 0; c < channels_; ++c) {
-      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, speaker, "stream"));
+      transformers_.push_back(method->MakeTransformer(flags.rate_hz, limit, speaker, "stream", c));
     }
     outputs_.resize(channels_);
     fmt::print(stderr, "note: latency {:.1f} ms; {}\n",
@@ -173,10 +173,9 @@ void AddStream(CLI::App& app) {
       "by\n"
       "neural with --strategy random anew after each pause of half a second (in each channel).\n"
       "Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the vocoder\n"
-      "(voicemask, vtln, any change of the pitch), at most 250 ms for neural at 16 kHz; rates "
-      "above\n"
-      "48 kHz add 40 ms, rates below 16 kHz, for the vocoder, 120 ms, any other than 16 kHz, for\n"
-      "neural, as much.",
+      "(voicemask, vtln, any change of the pitch), at most 250 ms for neural from 16 kHz on\n"
+      "(its nets in the program: 207 ms at 16 kHz, 249 above, 264 below). Rates above 48 kHz\n"
+      "add 40 ms for mcadams and the vocoder, rates below 16 kHz 120 ms for the vocoder.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
       "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");

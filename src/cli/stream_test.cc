@@ -64,7 +64,7 @@ TEST(NeuralStream, GivesAsManySamplesAsCameAndStatesItsLatency) {
     const Outcome outcome = Sotto(fmt::format("stream --method neural {} {} --channels 2 < {} > {}",
                                               with, strategy, raw, raw + ".out"));
     EXPECT_EQ(outcome.code, 0) << outcome.output;
-    EXPECT_TRUE(Has(outcome, "latency 174.9 ms")) << outcome.output;  // 960 + 160 + 1680 − 1
+    EXPECT_TRUE(Has(outcome, "latency 154.9 ms")) << outcome.output;  // 640 + 160 + 1680 − 1
     EXPECT_EQ(std::filesystem::file_size(raw + ".out"), 2 * x.size());
   }
   // The same path over files: the record says so.

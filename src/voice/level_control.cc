@@ -26,24 +26,27 @@ void LoudnessKeeper::Process(std::span<const double> input, std::span<double> bl
 PeakHolder::PeakHolder(std::size_t block_size, double limit)
     : limit_(limit), waiting_(block_size), finished_(block_size) {}
 
-std::span<const double> PeakHolder::Process(std::span<const double> block) {
+std::span<const double> PeakHolder::Process(std::span<const double> block, double most_gain) {
   double peak = 0.0;
   for (const double x : block) peak = std::max(peak, std::abs(x));
-  const double gain = peak > limit_ ? limit_ / peak : 1.0;
+  const Gains needs{std::min(most_gain, peak > limit_ ? limit_ / peak : 1.0), most_gain};
   const bool first = !started_;
   if (first) {
-    border_gain_ = gain;
+    border_ = needs;
     started_ = true;
   } else {
-    const double end_gain = std::min(waiting_gain_, gain);
-    const double slope = (end_gain - border_gain_) / static_cast<double>(waiting_.size());
+    const Gains end{std::min(needs_.all, needs.all), std::min(needs_.free, needs.free)};
+    const auto size = static_cast<double>(waiting_.size());
+    const Gains slope{(end.all - border_.all) / size, (end.free - border_.free) / size};
     double free = 0.0, held = 0.0;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      finished_[i] = waiting_[i] * (border_gain_ + slope * static_cast<double>(i));
-      free += waiting_[i] * waiting_[i];
+      const auto at = static_cast<double>(i);
+      finished_[i] = waiting_[i] * (border_.all + slope.all * at);
+      const double without_peaks = waiting_[i] * (border_.free + slope.free * at);
+      free += without_peaks * without_peaks;
       held += finished_[i] * finished_[i];
     }
-    border_gain_ = end_gain;
+    border_ = end;
     constexpr double forget_ = 0.97, kMaxGain = 2.0;
     energy_free_ = forget_ * energy_free_ + free / (lost_gain_ * lost_gain_);
     energy_held_ = forget_ * energy_held_ + held / (lost_gain_ * lost_gain_);
@@ -52,7 +55,7 @@ std::span<const double> PeakHolder::Process(std::span<const double> block) {
     }
   }
   std::copy(block.begin(), block.end(), waiting_.begin());
-  waiting_gain_ = gain;
+  needs_ = needs;
   return first ? std::span<const double>{} : std::span<const double>(finished_);
 }
 
@@ -87,38 +90,17 @@ double SpeechShare::Next() {
   return energy > floor ? std::sqrt(1.0 - floor / energy) : 0.0;
 }
 
-LevelCap::LevelCap(std::size_t block_size, std::size_t reach, double margin_db)
-    : reach_(reach),
-      limit_(std::pow(10.0, margin_db / 10.0)),
-      energies_(reach, 0.0),
-      finished_(block_size) {}
+LevelCap::LevelCap(std::size_t reach, double margin_db)
+    : reach_(reach), limit_(std::pow(10.0, margin_db / 10.0)), energies_(reach, 0.0) {}
 
-double LevelCap::GainOf(std::size_t place) const {
-  double loudest = 0.0, energy = 0.0;
-  for (std::size_t i = place; i <= place + 2 * reach_; ++i) {
-    loudest = std::max(loudest, energies_[i]);
-  }
-  for (const double y : blocks_[place]) energy += y * y;
-  return energy > limit_ * loudest ? std::sqrt(limit_ * loudest / energy) : 1.0;
-}
-
-std::span<const double> LevelCap::Process(std::span<const double> input,
-                                          std::span<const double> block) {
-  double energy = 0.0;
-  for (const double x : input) energy += x * x;
-  energies_.push_back(energy);
-  blocks_.emplace_back(block.begin(), block.end());
-  if (blocks_.size() == reach_ + 1) border_gain_ = GainOf(0);  // of the very first block
-  if (blocks_.size() < reach_ + 2) return {};
-  const double end_gain = std::min(GainOf(0), GainOf(1));
-  const double slope = (end_gain - border_gain_) / static_cast<double>(finished_.size());
-  for (std::size_t i = 0; i < finished_.size(); ++i) {
-    finished_[i] = blocks_.front()[i] * (border_gain_ + slope * static_cast<double>(i));
-  }
-  border_gain_ = end_gain;
-  blocks_.pop_front();
+double LevelCap::Next(std::span<const double> block) {
+  const double most =
+      limit_ * *std::max_element(energies_.begin(),
+                                 energies_.begin() + static_cast<std::ptrdiff_t>(2 * reach_ + 1));
   energies_.pop_front();
-  return finished_;
+  double energy = 0.0;
+  for (const double y : block) energy += y * y;
+  return energy > most ? std::sqrt(most / energy) : 1.0;
 }
 
 void VoiceLevel::Listen() {
@@ -131,25 +113,34 @@ void VoiceLevel::Listen() {
   }
 }
 
+void VoiceLevel::Weigh() {
+  for (; share_.Ready(); weighed_ += kHop) {
+    const double share = share_.Next();
+    double energy = 0.0;
+    for (std::size_t i = weighed_; i < weighed_ + kHop; ++i) {
+      input_[i] = static_cast<float>(share * input_[i]);
+      energy += static_cast<double>(input_[i]) * input_[i];
+    }
+    cap_.Push(energy);
+  }
+}
+
 void VoiceLevel::TakeInput(std::span<const float> in) {
   input_.insert(input_.end(), in.begin(), in.end());
   taken_ += in.size();
   Listen();
+  Weigh();
 }
 
 void VoiceLevel::Deliver(std::vector<float>& out) {
   std::size_t used = 0;
   std::vector<double> in(kHop), block(kHop);
-  for (; used + kHop <= std::min(sound_.size(), input_.size()) && share_.Ready(); used += kHop) {
+  for (; used + kHop <= sound_.size() && cap_.Ready(); used += kHop) {
     const auto begin = static_cast<std::ptrdiff_t>(used);
-    const double share = share_.Next();
-    std::transform(input_.begin() + begin, input_.begin() + begin + kHop, in.begin(),
-                   [&](float x) { return share * x; });
+    std::copy_n(input_.begin() + begin, kHop, in.begin());
     std::copy_n(sound_.begin() + begin, kHop, block.begin());
     loudness_.Process(in, block, peaks_.LostGain());
-    const std::span<const double> capped = cap_.Process(in, block);
-    if (capped.empty()) continue;
-    for (const double y : peaks_.Process(capped)) {
+    for (const double y : peaks_.Process(block, cap_.Next(block))) {
       out.push_back(static_cast<float>(y));
       ++emitted_;
     }
@@ -158,15 +149,18 @@ void VoiceLevel::Deliver(std::vector<float>& out) {
   input_.erase(input_.begin(), input_.begin() + end);
   sound_.erase(sound_.begin(), sound_.begin() + end);
   listened_ -= used;
+  weighed_ -= used;
 }
 
 void VoiceLevel::Finish(std::vector<float>& out) {
-  // Silence brings out the last part of a hop and those that the cap and the peak holder keep.
-  const std::size_t padded = (input_.size() / kHop + 2 + cap_.DelayBlocks()) * kHop;
+  // Silence brings out the last part of a hop, the one that the peak holder keeps and those that
+  // the cap waits for.
+  const std::size_t padded = (input_.size() / kHop + 3 + cap_.Reach()) * kHop;
   input_.resize(padded);
   sound_.resize(padded);
   Listen();
   share_.Finish();
+  Weigh();
   Deliver(out);
   out.resize(out.size() - (emitted_ - taken_));
 }

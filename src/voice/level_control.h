@@ -2,6 +2,7 @@
 // the borders of blocks and no change at all where the transformation changed nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <span>
@@ -40,18 +41,25 @@ class PeakHolder {
  public:
   PeakHolder(std::size_t block_size, double limit);
 
-  // Takes the next block and, from the second call on, returns the one before it, finished.
-  std::span<const double> Process(std::span<const double> block);
+  // Takes the next block and, from the second call on, returns the one before it, finished. The
+  // block gets no more than `most_gain` (what LevelCap allows), whatever its peak.
+  std::span<const double> Process(std::span<const double> block, double most_gain = 1.0);
 
-  // The gain that would give back the energy this has cost over the last third of a second.
+  // The gain that would give back the energy that the peaks, and they alone, have cost over the
+  // last third of a second.
   double LostGain() const { return lost_gain_; }
 
  private:
+  struct Gains {
+    double all = 1.0;
+    double free = 1.0;  // were there no peaks
+  };
+
   const double limit_;
   std::vector<double> waiting_, finished_;
   bool started_ = false;
-  double border_gain_ = 1.0;   // at the start of waiting_
-  double waiting_gain_ = 1.0;  // what waiting_ needs
+  Gains border_;  // at the start of waiting_
+  Gains needs_;   // of waiting_
   double energy_free_ = 0.0, energy_held_ = 0.0;
   double lost_gain_ = 1.0;
 };
@@ -70,8 +78,10 @@ class SpeechShare {
   // The energy of the input's next block; Finish after the last.
   void Push(double energy);
   void Finish() { finished_ = true; }
-  // Whether as many blocks behind the next one are known as it takes.
-  bool Ready() const { return next_ < known_ && (finished_ || next_ + behind_ < known_); }
+  // Whether as many blocks behind the next one are known as it takes: for its floor, and one.
+  bool Ready() const {
+    return next_ < known_ && (finished_ || next_ + std::max<std::size_t>(behind_, 1) < known_);
+  }
   // Factor for the amplitude of the next block, from 0 to 1.
   double Next();
 
@@ -86,44 +96,43 @@ class SpeechShare {
 // that where speech stops at once a tail of made sound would stay, and a breath of it would come
 // before an onset. Here no block may have more energy than the loudest of the input's blocks from
 // `reach` before it to `reach` behind it, and `margin_db` more; where these are silent it is
-// silenced. The gain runs from border to border as in PeakHolder. Delays by reach + 1 blocks.
+// silenced. Says the gain alone, for PeakHolder. The input is known long before its made sound, so
+// that looking ahead costs no time.
 class LevelCap {
  public:
-  LevelCap(std::size_t block_size, std::size_t reach, double margin_db);
+  LevelCap(std::size_t reach, double margin_db);
 
-  // Takes the input's and the made block of one place; once `reach` + 1 more have been taken,
-  // returns the made one, finished. Empty before that.
-  std::span<const double> Process(std::span<const double> input, std::span<const double> block);
+  // The energy of the input's next block.
+  void Push(double energy) { energies_.push_back(energy); }
+  // Whether the input's blocks around the next made one are known.
+  bool Ready() const { return energies_.size() > 2 * reach_; }
+  // Most gain for the next made block.
+  double Next(std::span<const double> block);
 
-  std::size_t DelayBlocks() const { return reach_ + 1; }
+  std::size_t Reach() const { return reach_; }
 
  private:
-  double GainOf(std::size_t place) const;  // of a block in blocks_
-
   const std::size_t reach_;
-  const double limit_;                      // of energies
-  std::deque<double> energies_;             // of the input: reach_ before blocks_.front() and on
-  std::deque<std::vector<double>> blocks_;  // made, not finished
-  std::vector<double> finished_;
-  double border_gain_ = 1.0;  // at the start of blocks_.front()
+  const double limit_;           // of energies
+  std::deque<double> energies_;  // of the input: from reach_ before the next made block on
 };
 
 // All of these for a voice that is made anew: what has been synthesised comes to the loudness of
 // the input's speech over half a second, stops where it stops, and its peaks are held. Over half a
 // second and not at once, since the course of a voice's energy tells who speaks: put onto the made
 // voice hop by hop it let a retrained attacker know speakers at 26 % EER. At 16 kHz, in hops of 10
-// ms.
+// ms. What comes out depends on the samples and not on how they arrive.
 class VoiceLevel {
  public:
   struct Options {
     double peak_limit = 1.0;
-    // Hops that the noise floor and the cap look ahead: the latency is `cap_reach` + 2 hops, or
-    // `floor_ahead` where that is more.
+    // Hops of the input that the noise floor and the cap look ahead. A hop comes out once the next
+    // one has been synthesised and `cap_reach` + max(`floor_ahead`, 1) more of the input are there.
     std::size_t floor_ahead = 150, cap_reach = 3;
   };
   explicit VoiceLevel(const Options& options)
       : share_(150, options.floor_ahead),
-        cap_(kHop, options.cap_reach, 6.0),
+        cap_(options.cap_reach, 6.0),
         peaks_(kHop, options.peak_limit) {}
 
   void TakeInput(std::span<const float> in);
@@ -136,6 +145,7 @@ class VoiceLevel {
 
  private:
   void Listen();  // the energies of the input's new hops
+  void Weigh();   // leaves the speech of the hops whose share of it is known
 
   static constexpr std::size_t kHop = 160;
   LoudnessKeeper loudness_{0.0, 16.0, 0.98};
@@ -143,7 +153,7 @@ class VoiceLevel {
   LevelCap cap_;
   PeakHolder peaks_;
   std::vector<float> input_, sound_;
-  std::size_t listened_ = 0;  // samples of input_ that share_ knows
+  std::size_t listened_ = 0, weighed_ = 0;  // samples of input_
   std::size_t taken_ = 0, emitted_ = 0;
 };
 

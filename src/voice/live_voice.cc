@@ -39,12 +39,10 @@ std::int64_t ReadyAfter(const NeuralModels& models) {
 
 std::size_t Latency(const NeuralModels& models) {
   const SynthOptions& synth = models.Synth().Options();
-  // Hop t comes out with hop t + 1, since peaks are held across both, and kCapReach + 1 hops later,
-  // as the cap wants it: when 160·(t + kCapReach + 3) samples have been made. After content frame j
-  // these are 160·(2·j − ahead + 1) − Before.
-  const auto held = static_cast<std::int64_t>(kCapReach) + 2;
-  const std::int64_t needed =
-      kSynthHop * (synth.body.Sees().right + held) + synth.spectrum.Before();
+  // Hop t comes out with hop t + 1, since its level and peaks are held across both: when
+  // 160·(t + 2) samples have been made. After content frame j these are 160·(2·j − ahead + 1) −
+  // Before. The hops of the input behind it that the level wants came long before.
+  const std::int64_t needed = kSynthHop * (synth.body.Sees().right + 1) + synth.spectrum.Before();
   // The next multiple of a content frame, for even and odd t.
   std::int64_t most = 0;
   for (std::int64_t t = 0; t < 2; ++t) {
@@ -225,19 +223,23 @@ std::unique_ptr<StreamTransformer> MakeLiveTransformer(int rate_hz,
                                                        VoiceAfterPause voice_after_pause) {
   if (options.teacher) throw Error("neural: the teacher hears whole recordings, no stream");
   if (options.pitch == PitchMode::kRandom) throw Error("neural: pitch keep or target is allowed");
-  const double latency_s = static_cast<double>(Latency(*models)) / kRateHz;
+  std::unique_ptr<StreamTransformer> transformer =
+      std::make_unique<LiveTransformer>(models, options, std::move(voice_after_pause));
+  // Below 16 kHz the conversion comes on top: its filters are the longer the lower the rate.
+  double latency_s = static_cast<double>(transformer->LatencySamples()) / kRateHz;
+  if (rate_hz != kRateHz) {
+    transformer = std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz,
+                                              options.peak_limit, ResamplerFilter::kShort);
+  }
+  if (rate_hz > kRateHz) latency_s = static_cast<double>(transformer->LatencySamples()) / rate_hz;
   if (latency_s > kMostLiveLatencyS) {
     throw Error(fmt::format(
-        "{} and {} look too far ahead for a stream: a latency of {:.0f} ms, at most {:.0f} "
-        "are allowed",
-        models->Content().File().where, models->Synth().File().where, 1000.0 * latency_s,
-        1000.0 * kMostLiveLatencyS));
+        "{} and {} look too far ahead for a stream at {} Hz: a latency of {:.0f} ms, at most "
+        "{:.0f} are allowed",
+        models->Content().File().where, models->Synth().File().where, std::max(rate_hz, kRateHz),
+        1000.0 * latency_s, 1000.0 * kMostLiveLatencyS));
   }
-  auto transformer =
-      std::make_unique<LiveTransformer>(std::move(models), options, std::move(voice_after_pause));
-  if (rate_hz == kRateHz) return transformer;
-  return std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz, options.peak_limit,
-                                     ResamplerFilter::kShort);
+  return transformer;
 }
 
 }  // namespace sotto

@@ -83,10 +83,10 @@ TEST(LiveVoice, LatencyIsAsStatedForAnyPushAndNets) {
     std::vector<std::int64_t> content, synth;
     std::size_t samples;
   };
-  const std::vector<Case> cases = {{0, {0}, {0}, 960 + 1680 - 1},
-                                   {2, {1, 0, 0}, {1, 0}, 960 + 160 * 2 + 1680 - 1},
-                                   {2, {1, 1, 0}, {1}, 960 + 160 * 4 + 320 * 5 + 440 - 1},
-                                   {1, {1, 0, 0}, {1, 1, 1, 0}, 960 + 160 * 3 + 1680 - 1}};
+  const std::vector<Case> cases = {{0, {0}, {0}, 640 + 1680 - 1},
+                                   {2, {1, 0, 0}, {1, 0}, 640 + 160 * 2 + 1680 - 1},
+                                   {2, {1, 1, 0}, {1}, 640 + 160 * 4 + 320 * 5 + 440 - 1},
+                                   {1, {1, 0, 0}, {1, 1, 1, 0}, 640 + 160 * 3 + 1680 - 1}};
   for (const Case& c : cases) {
     std::size_t worst = 0;
     for (const std::size_t step : {1U, 160U, 333U}) {
@@ -203,6 +203,25 @@ TEST(LiveVoice, RefusesNetsThatLookTooFarAhead) {
   EXPECT_NO_THROW(MakeLiveTransformer(16000, Models(0, {1, 1, 0}, {1}), Options(), {}));
 }
 
+TEST(LiveVoice, TheLimitHoldsAtTheRateOfTheStream) {
+  const auto fits = [](int rate_hz, std::vector<std::int64_t> synth_ahead) {
+    try {
+      const auto models = Models(2, {1, 1, 0}, std::move(synth_ahead));
+      const auto transformer = MakeLiveTransformer(rate_hz, models, Options(), {});
+      const double latency_s = static_cast<double>(transformer->LatencySamples()) / rate_hz;
+      EXPECT_LE(latency_s, kMostLiveLatencyS + (rate_hz < 16000 ? 0.0561 : 0.0));
+      return true;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("look too far ahead"), std::string::npos);
+      return false;
+    }
+  };
+  for (const int rate_hz : {8000, 16000, 22050, 44100, 48000, 192000}) {
+    EXPECT_TRUE(fits(rate_hz, {1})) << rate_hz;                           // 207.4 ms at 16 kHz
+    EXPECT_EQ(fits(rate_hz, {2, 1, 1, 1}), rate_hz <= 16000) << rate_hz;  // 217.4 ms
+  }
+}
+
 TEST(LiveMethod, DrawsByTheStrategyAndOutlivesItsMethod) {
   const testing::TemporaryFolder folder;
   testing::WriteNets(folder.Path(), *Models());
@@ -226,6 +245,26 @@ TEST(LiveMethod, DrawsByTheStrategyAndOutlivesItsMethod) {
   EXPECT_NE(speaker, run(Strategy::kPerm, "t", "u"));
   EXPECT_EQ(anew, run(Strategy::kRandom, "s", "u"));
   EXPECT_NE(anew, always);
+}
+
+TEST(LiveMethod, ChannelsShareTheVoiceAndHaveNoiseOfTheirOwnOnTheContent) {
+  const std::vector<float> x = Buzz(16000, 16000);
+  for (const bool noisy : {false, true}) {
+    const auto plain = Models();
+    TensorFile synth = plain->Synth().File();
+    if (noisy) synth.metadata["sotto.content_noise"] = "0.5";
+    const testing::TemporaryFolder folder;
+    testing::WriteNets(folder.Path(), NeuralModels(plain->Content().File(), std::move(synth)));
+    const auto method =
+        MakeVoiceMethod(ParseMethodText("neural:streaming,neural=" + folder.Path().string()),
+                        TargetDraws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural"));
+    const auto run = [&](std::size_t channel) {
+      return Transform(*method->MakeTransformer(16000, 1.0, "s", "u", channel), x, 16000);
+    };
+    EXPECT_EQ(run(1), run(1));
+    EXPECT_EQ(run(0) == run(1), !noisy);
+    EXPECT_EQ(run(1) == run(2), !noisy);
+  }
 }
 
 TEST(LiveMethod, SaysWhatIsNotPossible) {

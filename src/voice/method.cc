@@ -178,9 +178,10 @@ void McAdamsMethod::Fit(SourceVoices sources) {
   if (targets_) targets_->Fit(std::move(sources));
 }
 
-std::unique_ptr<StreamTransformer> McAdamsMethod::MakeTransformer(
-    int rate_hz, double peak_limit, const std::string& speaker,
-    const std::string& utterance) const {
+std::unique_ptr<StreamTransformer> McAdamsMethod::MakeChannel(int rate_hz, double peak_limit,
+                                                              const std::string& speaker,
+                                                              const std::string& utterance,
+                                                              std::size_t /*channel*/) const {
   McAdamsOptions options;
   options.alpha = alpha_.IsFixed()
                       ? alpha_.lo
@@ -201,9 +202,10 @@ VoiceMaskMethod::VoiceMaskMethod(VoiceMaskOptions warp, TargetVoices targets,
   warp_.Validate();
 }
 
-std::unique_ptr<StreamTransformer> VoiceMaskMethod::MakeTransformer(
-    int rate_hz, double peak_limit, const std::string& speaker,
-    const std::string& utterance) const {
+std::unique_ptr<StreamTransformer> VoiceMaskMethod::MakeChannel(int rate_hz, double peak_limit,
+                                                                const std::string& speaker,
+                                                                const std::string& utterance,
+                                                                std::size_t /*channel*/) const {
   const auto warp = DrawVoiceMask(targets_.Draws(), warp_, speaker, utterance);
   VocoderTransformOptions vocoder = vocoder_;
   vocoder.peak_limit = peak_limit;
@@ -214,9 +216,10 @@ std::unique_ptr<StreamTransformer> VoiceMaskMethod::MakeTransformer(
 VtlnMethod::VtlnMethod(TargetVoices targets, const VocoderTransformOptions& vocoder)
     : targets_(std::move(targets)), vocoder_(vocoder) {}
 
-std::unique_ptr<StreamTransformer> VtlnMethod::MakeTransformer(int rate_hz, double peak_limit,
-                                                               const std::string& speaker,
-                                                               const std::string& utterance) const {
+std::unique_ptr<StreamTransformer> VtlnMethod::MakeChannel(int rate_hz, double peak_limit,
+                                                           const std::string& speaker,
+                                                           const std::string& utterance,
+                                                           std::size_t /*channel*/) const {
   VocoderTransformOptions vocoder = vocoder_;
   vocoder.peak_limit = peak_limit;
   return MakeVocoderTransformer(

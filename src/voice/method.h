@@ -31,10 +31,20 @@ class VoiceMethod {
   // Throws Error when one of these speakers may not be protected by this method.
   virtual void RefuseSpeakers(const std::vector<std::string>& /*speakers*/) const {}
   // A transformer for one channel of one utterance. All channels of an utterance get the same
-  // target. Error when the method could not be fitted to the speaker.
-  virtual std::unique_ptr<StreamTransformer> MakeTransformer(
-      int rate_hz, double peak_limit, const std::string& speaker,
-      const std::string& utterance) const = 0;
+  // target; noise that protects differs by `channel`. Error when the method could not be fitted to
+  // the speaker.
+  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
+                                                     const std::string& speaker,
+                                                     const std::string& utterance,
+                                                     std::size_t channel = 0) const {
+    return MakeChannel(rate_hz, peak_limit, speaker, utterance, channel);
+  }
+
+ private:
+  virtual std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                         const std::string& speaker,
+                                                         const std::string& utterance,
+                                                         std::size_t channel) const = 0;
 };
 
 // A value, or a range to draw from: "0.8" or "0.5:0.9".
@@ -115,11 +125,13 @@ class McAdamsMethod : public VoiceMethod {
   McAdamsMethod(Range alpha, TargetVoices targets, const VocoderTransformOptions& vocoder);
   bool NeedsFit() const override;
   void Fit(SourceVoices sources) override;
-  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
-                                                     const std::string& speaker,
-                                                     const std::string& utterance) const override;
 
  private:
+  std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                 const std::string& speaker,
+                                                 const std::string& utterance,
+                                                 std::size_t channel) const override;
+
   Range alpha_;
   TargetDraws draws_;
   std::optional<TargetVoices> targets_;  // where the pitch does not stay
@@ -132,11 +144,13 @@ class VoiceMaskMethod : public VoiceMethod {
                   const VocoderTransformOptions& vocoder);
   bool NeedsFit() const override { return targets_.NeedsFit(/*needs_classes=*/false); }
   void Fit(SourceVoices sources) override { targets_.Fit(std::move(sources)); }
-  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
-                                                     const std::string& speaker,
-                                                     const std::string& utterance) const override;
 
  private:
+  std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                 const std::string& speaker,
+                                                 const std::string& utterance,
+                                                 std::size_t channel) const override;
+
   VoiceMaskOptions warp_;
   TargetVoices targets_;
   VocoderTransformOptions vocoder_;
@@ -147,11 +161,13 @@ class VtlnMethod : public VoiceMethod {
   VtlnMethod(TargetVoices targets, const VocoderTransformOptions& vocoder);
   bool NeedsFit() const override { return targets_.NeedsFit(/*needs_classes=*/true); }
   void Fit(SourceVoices sources) override { targets_.Fit(std::move(sources)); }
-  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
-                                                     const std::string& speaker,
-                                                     const std::string& utterance) const override;
 
  private:
+  std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                 const std::string& speaker,
+                                                 const std::string& utterance,
+                                                 std::size_t channel) const override;
+
   TargetVoices targets_;
   VocoderTransformOptions vocoder_;
 };

@@ -97,9 +97,10 @@ SpeakerVoice NeuralMethod::Target(const std::string& speaker, const std::string&
   return pool_.voices[candidates[std::min(static_cast<std::size_t>(place), candidates.size() - 1)]];
 }
 
-std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
-    int rate_hz, double peak_limit, const std::string& speaker,
-    const std::string& utterance) const {
+std::unique_ptr<StreamTransformer> NeuralMethod::MakeChannel(int rate_hz, double peak_limit,
+                                                             const std::string& speaker,
+                                                             const std::string& utterance,
+                                                             std::size_t channel) const {
   NeuralVoiceOptions options;
   options.target = Target(speaker, utterance);
   options.pitch = pitch_;
@@ -108,7 +109,10 @@ std::unique_ptr<StreamTransformer> NeuralMethod::MakeTransformer(
   if (o_.bend_semitones > 0.0) {
     options.bend.emplace_back(draws_, o_.bend_semitones, speaker, utterance);
   }
-  options.content_key = draws_.Derive("content noise", utterance);
+  // Shared by two channels it would go away in their difference.
+  options.content_key = draws_.Derive(
+      channel == 0 ? "content noise" : fmt::format("content noise of channel {}", channel),
+      utterance);
   // Whatever the strategy, another noise for each utterance: its name is part of the parameter.
   options.noise_seed = static_cast<std::uint64_t>(
       draws_.Uniform("noise of " + utterance, 0.0, 0x1.0p53, speaker, utterance));

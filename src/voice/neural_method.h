@@ -31,14 +31,15 @@ class NeuralMethod : public VoiceMethod {
   const SpeakerEncoder* FitEncoder() const override { return encoder_.get(); }
   // voice-ind: a speaker who is a voice of the pool.
   void RefuseSpeakers(const std::vector<std::string>& speakers) const override;
-  std::unique_ptr<StreamTransformer> MakeTransformer(int rate_hz, double peak_limit,
-                                                     const std::string& speaker,
-                                                     const std::string& utterance) const override;
 
   // The voice that this utterance gets.
   SpeakerVoice Target(const std::string& speaker, const std::string& utterance) const;
 
  private:
+  std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                 const std::string& speaker,
+                                                 const std::string& utterance,
+                                                 std::size_t channel) const override;
   Gender SourceGender(const std::string& speaker) const;
 
   NeuralOptions o_;
