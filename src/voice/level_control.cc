@@ -71,9 +71,9 @@ void SpeechShare::Push(double energy) {
 
 double SpeechShare::Next() {
   constexpr double kAbove = 2.5, kLeastBelowPeak = 0.03;
+  const std::size_t counted = std::min(finished_ ? end_ : known_, next_ + behind_ + 1);
   const auto [least, most] = std::minmax_element(
-      smooth_.begin(),
-      smooth_.begin() + static_cast<std::ptrdiff_t>(std::min(known_, next_ + behind_ + 1) - from_));
+      smooth_.begin(), smooth_.begin() + static_cast<std::ptrdiff_t>(counted - from_));
   const double floor = kAbove * std::min(*least, kLeastBelowPeak * *most);
   // Over three blocks, lest single blocks of noise stand out.
   const std::size_t first = std::max(next_, from_ + 1) - 1, end = std::min(known_, next_ + 2);
@@ -156,10 +156,10 @@ void VoiceLevel::Finish(std::vector<float>& out) {
   // Silence brings out the last part of a hop, the one that the peak holder keeps and those that
   // the cap waits for.
   const std::size_t padded = (input_.size() / kHop + 3 + cap_.Reach()) * kHop;
+  share_.Finish();
   input_.resize(padded);
   sound_.resize(padded);
   Listen();
-  share_.Finish();
   Weigh();
   Deliver(out);
   out.resize(out.size() - (emitted_ - taken_));

@@ -75,9 +75,13 @@ class SpeechShare {
  public:
   explicit SpeechShare(std::size_t before, std::size_t behind) : before_(before), behind_(behind) {}
 
-  // The energy of the input's next block; Finish after the last.
+  // The energy of the input's next block; Finish after the last. Blocks that come then are filling:
+  // they have a share as well and do not count for the floor.
   void Push(double energy);
-  void Finish() { finished_ = true; }
+  void Finish() {
+    finished_ = true;
+    end_ = std::max<std::size_t>(known_, 1);
+  }
   // Whether as many blocks behind the next one are known as it takes: for its floor, and one.
   bool Ready() const {
     return next_ < known_ && (finished_ || next_ + std::max<std::size_t>(behind_, 1) < known_);
@@ -89,6 +93,7 @@ class SpeechShare {
   const std::size_t before_, behind_;
   std::deque<double> energies_, smooth_;  // from block from_ on
   std::size_t from_ = 0, next_ = 0, known_ = 0;
+  std::size_t end_ = 0;  // of the input, once finished
   bool finished_ = false;
 };
 

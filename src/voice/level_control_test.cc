@@ -159,6 +159,22 @@ TEST(SpeechShare, ASteadySoundIsNotItsOwnNoise) {
   while (silence.Ready()) EXPECT_EQ(silence.Next(), 0.0);
 }
 
+TEST(SpeechShare, TheSilenceBehindARecordingIsNotItsFloor) {
+  SpeechShare share(150, 150);
+  for (int b = 0; b < 240; ++b) share.Push(b % 60 < 40 ? 1.0 : 1e-3);  // ends with noise
+  share.Finish();
+  for (int b = 0; b < 5; ++b) share.Push(0.0);
+  for (int b = 0; share.Ready(); ++b) {
+    const double factor = share.Next();
+    if (b > 225 && b < 239) {
+      EXPECT_LT(factor, 0.1) << b;
+    }
+    if (b >= 241) {
+      EXPECT_EQ(factor, 0.0) << b;
+    }
+  }
+}
+
 // Made noise for an input of buzzes and silence, which comes in pieces with the input ahead.
 std::vector<float> Levelled(const std::vector<float>& x, std::size_t step, std::size_t ahead) {
   SeededRng rng(6);
