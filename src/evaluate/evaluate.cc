@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "assess/legal.h"
 #include "assess/verify.h"
 #include "attack/attack.h"
 #include "base/digest.h"
@@ -94,6 +95,29 @@ ordered_json WorstByGender(const LadderResult& ladder,
     one["n_tar"] = n_tar;
     one["n_non"] = some.size() - n_tar;
     json[gender] = std::move(one);
+  }
+  return json;
+}
+
+// The regulator's figures of the worst attacker (assess/legal.h): who is linked or singled out
+// among N speakers.
+ordered_json WorstLegal(const LadderResult& ladder) {
+  ordered_json json = ordered_json::array();
+  if (!ladder.worst_trials.HasSpeakers()) return json;
+  LegalOptions options;
+  options.population = {2, 5, 10, 20, 50, 100};
+  options.utterances = {1};
+  const LegalResult result = LegalMeter(ladder.worst_trials).Measure(options);
+  for (const LegalPoint& point : result.linkability) {
+    ordered_json one = {{"n", point.n},
+                        {"linkability", point.value},
+                        {"linkability_chance", point.chance},
+                        {"singling_out", nullptr},
+                        {"singling_out_chance", SinglingOutChance(point.n)}};
+    for (const LegalPoint& single : result.singling_out) {
+      if (single.n == point.n) one["singling_out"] = JsonNumber(single.value);
+    }
+    json.push_back(std::move(one));
   }
   return json;
 }
@@ -300,7 +324,7 @@ class Runner {
 
   void Attack(EvaluatedCell& cell) {
     const std::string inputs =
-        fmt::format("attack 1\n{}\n{}\n{} {} {} {}\n{}\n{}", encoder_->Fingerprint(),
+        fmt::format("attack 2\n{}\n{}\n{} {} {} {}\n{}\n{}", encoder_->Fingerprint(),
                     cell.attacker_encoder_fingerprint, o_.quick, o_.resamples, o_.level,
                     o_.unlabelled == Unlabelled::kExclude, CopyInputs(cell), background_);
     cell.attack = steps_.Do(cell.id + "/attack", inputs, [&] {
@@ -327,6 +351,7 @@ class Runner {
                           RenderAssessPage(AttackPage(ladder, cell.Name())));
       ordered_json json = LadderJson(ladder);
       json["worst_by_gender"] = WorstByGender(ladder, genders_, options.ladder.verify);
+      json["worst_legal"] = WorstLegal(ladder);
       return json;
     });
   }

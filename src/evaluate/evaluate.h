@@ -66,7 +66,7 @@ struct EvaluatedCell {
 
   // Results of the steps. protection: counts, seconds, rtf (processor seconds for a second of
   // speech; null with rtf_reason), notes, files[] {id, file, sha256}, record. attack: LadderJson
-  // with worst_by_gender. utility: UtilityJson.
+  // with worst_by_gender and worst_legal. utility: UtilityJson.
   nlohmann::ordered_json protection, attack, utility;
 
   std::string Name() const;  // "mcadams:alpha=0.8, random"

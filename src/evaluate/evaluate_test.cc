@@ -169,6 +169,11 @@ TEST_F(EvaluateRun, MeasuresEveryCellAndGivesNothingAway) {
     EXPECT_NE(wer["reason"], "");
     EXPECT_TRUE(cell["by_gender"]["F"]["eer"].is_number());
     EXPECT_TRUE(cell["by_gender"]["M"]["eer"].is_number());
+    ASSERT_FALSE(cell["legal"].empty());
+    EXPECT_EQ(cell["legal"][0]["n"], 2);
+    EXPECT_DOUBLE_EQ(cell["legal"][0]["linkability_chance"], 0.5);
+    EXPECT_GE(cell["legal"][0]["linkability"], 0.0);
+    EXPECT_LE(cell["legal"][0]["linkability"], 1.0);
     EXPECT_TRUE(cell["semi_informed"].get<std::string>().starts_with("quick"));
   }
   EXPECT_TRUE(json["reference"]["eer"].is_number());

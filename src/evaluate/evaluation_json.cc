@@ -151,6 +151,7 @@ Json CellJson(const EvaluatedCell& cell, const SpeakerNaming& naming, const Json
   const LadderRow* worst = Lowest(ladder.rows);
   json["worst"] = worst != nullptr ? RowJson(*worst) : Json(nullptr);
   if (worst == nullptr) json["worst_reason"] = "no attacker ran";
+  json["legal"] = cell.attack.at("worst_legal");
   json["attackers"] = Attackers(ladder);
   json["attributes"] = Gender(ladder);
   json["wer"] = Rates(cell.utility.at("wer"), "wer", "protected", "ci");

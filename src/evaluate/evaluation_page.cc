@@ -154,6 +154,25 @@ PageTable GenderTable(const Json& json) {
   return table;
 }
 
+PageTable LegalTable(const Json& json) {
+  PageTable table{
+      "Linked and singled out among N speakers, % (chance), by the worst attacker of each "
+      "protection",
+      {"protection", "N", "linkability", "singling out"},
+      {}};
+  const auto among = [](const Json& value, const Json& chance) {
+    return fmt::format("{} ({})", Percent(value), Percent(chance));
+  };
+  for (const Json& cell : json.at("cells")) {
+    for (const Json& one : cell.at("legal")) {
+      table.rows.push_back({CellName(cell), fmt::format("{}", one.at("n").get<std::size_t>()),
+                            among(one.at("linkability"), one.at("linkability_chance")),
+                            among(one.at("singling_out"), one.at("singling_out_chance"))});
+    }
+  }
+  return table;
+}
+
 PageTable ExposedSpeakers(const Json& json) {
   PageTable table{"Most exposed speakers (worst attacker of each protection)",
                   {"protection", "speaker", "mean target LLR", "mean non-target LLR"},
@@ -312,7 +331,7 @@ AssessPage EvaluationPage(const Evaluation& evaluation, const Json& json) {
   }
   page.lead = {SummaryTable(json), AttackerTable(json), GenderTable(json)};
   page.notes = PageNotes(evaluation, json);
-  page.tables = {AttributesTable(json), ExposedSpeakers(json)};
+  page.tables = {LegalTable(json), AttributesTable(json), ExposedSpeakers(json)};
   for (const EvaluatedCell& cell : evaluation.cells) page.tables.push_back(CellTable(cell));
   return page;
 }
