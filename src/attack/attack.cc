@@ -390,10 +390,14 @@ class Gatherer {
       }
       informed.by_trial[t] = std::move(all);
     }
+    // Said once for both encoders.
     std::string& remark = material_.remarks["informed"];
-    remark = fmt::format("{} of {} trials, {} of {} enrolment utterances re-transformed for each{}",
-                         informed.by_trial.size(), plan.Trials().size(), enrol.size(),
-                         enrol_.size(), remark.empty() ? "" : "; " + remark);
+    const std::string said =
+        fmt::format("{} of {} trials, {} of {} enrolment utterances re-transformed for each",
+                    informed.by_trial.size(), plan.Trials().size(), enrol.size(), enrol_.size());
+    if (remark.find(said) == std::string::npos) {
+      remark = said + (remark.empty() ? "" : "; ") + remark;
+    }
   }
 
   void KnowPoolRule() {
