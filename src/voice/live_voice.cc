@@ -217,10 +217,9 @@ class LiveTransformer : public StreamTransformer {
 
 }  // namespace
 
-std::unique_ptr<StreamTransformer> MakeLiveTransformer(int rate_hz,
-                                                       std::shared_ptr<const NeuralModels> models,
-                                                       const NeuralVoiceOptions& options,
-                                                       VoiceAfterPause voice_after_pause) {
+std::unique_ptr<StreamTransformer> MakeLiveTransformer(
+    int rate_hz, const std::shared_ptr<const NeuralModels>& models,
+    const NeuralVoiceOptions& options, VoiceAfterPause voice_after_pause) {
   if (options.teacher) throw Error("neural: the teacher hears whole recordings, no stream");
   if (options.pitch == PitchMode::kRandom) throw Error("neural: pitch keep or target is allowed");
   std::unique_ptr<StreamTransformer> transformer =

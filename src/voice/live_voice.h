@@ -27,9 +27,8 @@ using VoiceAfterPause = std::function<SpeakerVoice(std::size_t)>;
 // may be empty: one voice for all. Throws Error when the nets see so far ahead that the latency at
 // this rate, or at 16 kHz where the rate is below that, would exceed kMostLiveLatencyS, or a
 // teacher is asked for.
-std::unique_ptr<StreamTransformer> MakeLiveTransformer(int rate_hz,
-                                                       std::shared_ptr<const NeuralModels> models,
-                                                       const NeuralVoiceOptions& options,
-                                                       VoiceAfterPause voice_after_pause);
+std::unique_ptr<StreamTransformer> MakeLiveTransformer(
+    int rate_hz, const std::shared_ptr<const NeuralModels>& models,
+    const NeuralVoiceOptions& options, VoiceAfterPause voice_after_pause);
 
 }  // namespace sotto
