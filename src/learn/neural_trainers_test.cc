@@ -111,6 +111,13 @@ ContentTraining SmallContent() {
   return t;
 }
 
+// After a few steps.
+TensorFile BegunStudent(const Corpus& corpus) {
+  ContentTraining t = SmallContent();
+  t.run.steps = 10;
+  return TrainContent(corpus.pack, corpus.features, t).file;
+}
+
 SynthTraining SmallSynth() {
   SynthTraining t;
   t.net.condition = 6;
@@ -256,9 +263,7 @@ TEST(ContentTraining, LearnsTheTeachersStatesAndGoesOnFromACheckpoint) {
 TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   const testing::TemporaryFolder folder;
   const Corpus corpus = MadeUp();
-  ContentTraining first = SmallContent();
-  first.run.steps = 10;
-  const TensorFile content = TrainContent(corpus.pack, corpus.features, first).file;
+  const TensorFile content = BegunStudent(corpus);
   EcapaOptions judge;
   judge.channels = 16;
   judge.aggregation = 16;
@@ -302,9 +307,7 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
 TEST(SynthTraining, TheStudentLearnsAlong) {
   const testing::TemporaryFolder folder;
   const Corpus corpus = MadeUp();
-  ContentTraining first = SmallContent();
-  first.run.steps = 10;
-  const TensorFile content = TrainContent(corpus.pack, corpus.features, first).file;
+  const TensorFile content = BegunStudent(corpus);
   SynthTraining t = SmallSynth();
   t.distillation = 5.0;
   t.change.mask_frames = 4;
@@ -328,6 +331,14 @@ TEST(SynthTraining, TheStudentLearnsAlong) {
   t.run.steps = 31;
   const TrainedSynth more = TrainSynth(corpus.pack, corpus.features, content, nullptr, t);
   EXPECT_NEAR(more.curve.front().student_error, trained.curve.back().student_error, 1e-3);
+  // A student with a damaged record is trained all the same.
+  TensorFile damaged = content;
+  damaged.metadata["sotto.training"] = "{";
+  t.run.resume.clear();
+  t.run.steps = 1;
+  const TrainedSynth other = TrainSynth(corpus.pack, corpus.features, damaged, nullptr, t);
+  EXPECT_TRUE(
+      nlohmann::json::parse(other.content->Meta("sotto.training")).contains("with_synthesiser"));
   // Without a weight it stays as it is.
   t = SmallSynth();
   t.run.steps = 1;

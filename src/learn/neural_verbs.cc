@@ -214,6 +214,7 @@ void AddSynthVerb(CLI::App& app) {
       verb->add_option("--distillation", t.distillation,
                        "The content encoder learns along, its own task with this weight");
   auto* out = verb->add_option("--content-out", f->content_out, "Where it is written then");
+  weight->check(CLI::PositiveNumber);
   weight->needs(out);
   out->needs(weight);
   AddChange(*verb, t.change);

@@ -263,7 +263,11 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
 // What the student's record says of the run in which it learnt along.
 void RecordJoint(const SynthTraining& o, const SpeechData& data, const TensorFile& before,
                  TensorFile& content, const SynthPoint& last) {
-  auto json = nlohmann::ordered_json::parse(before.Meta("sotto.training"));
+  // A student of unknown origin is no reason to lose a finished training.
+  const auto kept = before.metadata.find("sotto.training");
+  auto json = nlohmann::ordered_json::parse(kept == before.metadata.end() ? "{}" : kept->second,
+                                            nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) json = nlohmann::ordered_json::object();
   json["with_synthesiser"] = {{"began_from", Fingerprint(before)},
                               {"steps", last.step},
                               {"distillation", o.distillation},

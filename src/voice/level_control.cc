@@ -71,7 +71,8 @@ void SpeechShare::Push(double energy) {
 
 double SpeechShare::Next() {
   constexpr double kAbove = 2.5, kLeastBelowPeak = 0.03;
-  const std::size_t counted = std::min(finished_ ? end_ : known_, next_ + behind_ + 1);
+  const std::size_t counted =
+      std::max(from_ + 1, std::min(finished_ ? end_ : known_, next_ + behind_ + 1));
   const auto [least, most] = std::minmax_element(
       smooth_.begin(), smooth_.begin() + static_cast<std::ptrdiff_t>(counted - from_));
   const double floor = kAbove * std::min(*least, kLeastBelowPeak * *most);

@@ -48,8 +48,9 @@ class Channels {
   Channels(const SoundFormat& format, double peak_limit, const Stretch& stretch,
            const VoiceMethod& method) {
     for (int c = 0; c < format.channels; ++c) {
-      transformers_.push_back(
-          method.MakeTransformer(format.rate_hz, peak_limit, stretch.speaker, stretch.utterance));
+      transformers_.push_back(method.MakeTransformer(format.rate_hz, peak_limit, stretch.speaker,
+                                                     stretch.utterance,
+                                                     static_cast<std::size_t>(c)));
     }
     outputs_.resize(transformers_.size());
   }
