@@ -9,6 +9,7 @@
 #include "learn/adain_trainer.h"
 #include "learn/content_trainer.h"
 #include "learn/synth_trainer.h"
+#include "nn/onnx_weights.h"
 
 namespace sotto {
 namespace {
@@ -133,12 +134,12 @@ TensorFile ReadEncoder(const std::string& name, const FeaturePack& features) {
   return encoder;
 }
 
-StoredAs Stored(const DataFlags& flags) {
-  return flags.stored == "int8" ? StoredAs::kInt8 : StoredAs::kFloat16;
+StoredAs Stored(const std::string& name) {
+  return name == "int8" ? StoredAs::kInt8 : StoredAs::kFloat16;
 }
 
 void Finish(const DataFlags& flags, const TensorFile& file) {
-  WriteTensorFile(flags.out, file, Stored(flags));
+  WriteTensorFile(flags.out, file, Stored(flags.stored));
   if (!flags.curve.empty()) WriteFileAtomically(flags.curve, file.Meta("sotto.training") + "\n");
 }
 
@@ -194,7 +195,7 @@ void AddContentVerb(CLI::App& app) {
 void AddSynthVerb(CLI::App& app) {
   struct Flags {
     DataFlags data;
-    std::string content, encoder, base, content_out;
+    std::string content, encoder, base, content_out, content_stored = "float16", listener;
     SynthTraining training;
   };
   auto f = std::make_shared<Flags>();
@@ -214,10 +215,16 @@ void AddSynthVerb(CLI::App& app) {
       verb->add_option("--distillation", t.distillation,
                        "The content encoder learns along, its own task with this weight");
   auto* out = verb->add_option("--content-out", f->content_out, "Where it is written then");
+  verb->add_option("--content-stored", f->content_stored, "And how: float16 or int8")
+      ->check(CLI::IsMember({"float16", "int8"}))
+      ->needs(out);
   weight->check(CLI::PositiveNumber);
   weight->needs(out);
   out->needs(weight);
   AddChange(*verb, t.change);
+  verb->add_option("--listener", f->listener,
+                   "Moonshine's encoder (ONNX): hears what is made and what was recorded");
+  verb->add_option("--listener-weight", t.listener_weight, "Of the difference between the two");
   verb->add_option("--batch", t.batch);
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
   verb->add_option("--margin", t.margin, "Further frames at either end that the net sees");
@@ -244,11 +251,12 @@ void AddSynthVerb(CLI::App& app) {
     const TensorFile content = ReadTensorFile(f->content);
     const TensorFile encoder = ReadEncoder(f->encoder, data.features);
     if (!f->base.empty()) f->training.base = ReadTensorFile(f->base);
+    if (!f->listener.empty()) f->training.listener = ReadOnnxWeights(f->listener);
     const TrainedSynth trained =
         TrainSynth(data.pack, data.features, content, f->encoder.empty() ? nullptr : &encoder,
                    f->training, data.emphasis);
     if (trained.content) {
-      WriteTensorFile(f->content_out, *trained.content, Stored(f->data));
+      WriteTensorFile(f->content_out, *trained.content, Stored(f->content_stored));
     }
     Finish(f->data, trained.file);
     const SynthPoint& last = trained.curve.back();

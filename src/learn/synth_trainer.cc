@@ -13,6 +13,7 @@
 #include "learn/base_net.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
+#include "learn/listener.h"
 #include "learn/spectral_losses.h"
 #include "learn/torch_source.h"
 #include "nn/encoder_net.h"
@@ -62,6 +63,33 @@ class Judges {
   EcapaOptions speaker_;
   TorchBackend content_backend_, speaker_backend_;
   TorchMel mel_;
+};
+
+// What a recogniser hears, in the student's coordinates.
+class Words {
+ public:
+  Words(const TensorFile& listener, const Bottleneck& bottleneck, torch::Device device)
+      : listener_(listener, device), bottleneck_(bottleneck) {}
+
+  // batch × samples to batch × size × states.
+  Tensor operator()(const Tensor& x) const {
+    return torch::matmul(bottleneck_.weight, listener_(x)) + bottleneck_.bias.unsqueeze(1);
+  }
+  Tensor Loss(const Tensor& made, const Tensor& asked) const {
+    return DistillationLoss((*this)(made), asked, kMargin);
+  }
+  // Squared error over the variance.
+  double Error(const Tensor& made, const Tensor& asked) const {
+    const Tensor centre = asked.mean(std::vector<std::int64_t>{0, 2}, true);
+    return (((*this)(made)-asked).square().mean() / (asked - centre).square().mean())
+        .item<double>();
+  }
+
+ private:
+  static constexpr std::int64_t kMargin = 3;  // states at either end that hear the cut
+
+  Listener listener_;
+  Bottleneck bottleneck_;
 };
 
 // What the synthesiser gets and what it is to give.
@@ -180,7 +208,7 @@ Tensor MeanCosine(const Tensor& a, const Tensor& b) {
 // `learning`: nullptr where the student stays as it is.
 SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches,
                           LearningStudent* learning, Maker& maker, const MelDistance& distance,
-                          Judges* judges) {
+                          Judges* judges, const Words* words) {
   torch::NoGradGuard no_grad;
   SynthPoint point;
   const Crops crops = data.Fixed(64, batches.Content());
@@ -197,11 +225,16 @@ SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches,
     const Tensor made = batches.Inner(maker(batch.input));
     (student ? point.held_out_mel_student : point.held_out_mel) =
         distance(made, batch.speech).item<double>();
-    if (judges == nullptr || !student) continue;
+    if (judges == nullptr) continue;
     Tensor target;
     const std::int64_t rows = 32;
     const SynthInput<Tensor> input = batches.Convert(batch, crops, rows, 0.0, &target);
     const Tensor converted = maker(input);
+    if (words != nullptr) {
+      (student ? point.words_error_student : point.words_error) =
+          words->Error(batches.Inner(converted), (*words)(batch.speech.narrow(0, 0, rows)));
+    }
+    if (!student) continue;
     const Tensor voice = judges->Speaker(converted);
     point.target_cosine = MeanCosine(voice, target).item<double>();
     point.source_cosine =
@@ -218,9 +251,10 @@ void Print(const SynthPoint& p) {
   fmt::print(stderr,
              "step {:6d}  mel {:.4f}  critic {:.3f}  maker {:.3f}  feature {:.3f} | held out: mel "
              "{:.4f} teacher {:.4f} student  voice {:+.3f} target {:+.3f} source  content error "
-             "{:.3f}  student {:.1f} %  {:.0f} s\n",
+             "{:.3f}  words {:.3f} teacher {:.3f} student  student {:.1f} %  {:.0f} s\n",
              p.step, p.mel, p.critic, p.maker, p.feature, p.held_out_mel, p.held_out_mel_student,
-             p.target_cosine, p.source_cosine, p.content_error, 100.0 * p.student_error, p.seconds);
+             p.target_cosine, p.source_cosine, p.content_error, p.words_error,
+             p.words_error_student, 100.0 * p.student_error, p.seconds);
 }
 
 std::string Record(const SynthTraining& o, const SpeechData& data, const TensorFile& content,
@@ -242,6 +276,7 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
                                  {"source_weight", o.source_weight},
                                  {"content_noise", o.content_noise},
                                  {"distillation", o.distillation},
+                                 {"listener_weight", o.listener ? o.listener_weight : 0.0},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed}};
   if (o.base) json["base"] = Fingerprint(*o.base);
@@ -254,6 +289,8 @@ std::string Record(const SynthTraining& o, const SpeechData& data, const TensorF
                      {"target_cosine", p.target_cosine},
                      {"source_cosine", p.source_cosine},
                      {"content_error", p.content_error},
+                     {"words_error", p.words_error},
+                     {"words_error_student", p.words_error_student},
                      {"student_error", p.student_error},
                      {"seconds", p.seconds}});
   }
@@ -271,6 +308,7 @@ void RecordJoint(const SynthTraining& o, const SpeechData& data, const TensorFil
   json["with_synthesiser"] = {{"began_from", Fingerprint(before)},
                               {"steps", last.step},
                               {"distillation", o.distillation},
+                              {"listener_weight", o.listener ? o.listener_weight : 0.0},
                               {"learning_rate", o.run.learning_rate},
                               {"warp", o.change.warp},
                               {"augmented", o.change.augmented},
@@ -316,6 +354,8 @@ void SynthTraining::Validate() const {
   need(critic_channels >= 1, "critics need a channel");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
   need(distillation >= 0.0, "the weight of the student's task is 0 or more");
+  need(listener_weight >= 0.0, "the listener's weight is 0 or more");
+  need(!listener || frames >= 40, "a listener needs crops of at least 40 frames");
   change.Validate(frames / 2 + margin);
 }
 
@@ -335,7 +375,8 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     at::globalContext().setBenchmarkCuDNN(true);  // every step has the same sizes
   }
   const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
-  const Tensor teacher = BottleneckTable(data, ReadBottleneck(content, device));
+  const Bottleneck bottleneck = ReadBottleneck(content, device);
+  const Tensor teacher = BottleneckTable(data, bottleneck);
   std::unique_ptr<LearningStudent> learning;
   if (o.distillation > 0.0) {
     learning = std::make_unique<LearningStudent>(
@@ -350,6 +391,8 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
                               judges->EmbeddingSize(), features.embedding_size));
     }
   }
+  std::unique_ptr<Words> words;
+  if (o.listener) words = std::make_unique<Words>(*o.listener, bottleneck, device);
   const MelDistance distance(device);
 
   Maker maker(o.net, device, o.run.bf16), smooth(o.net, device, false);
@@ -383,8 +426,8 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     const bool last = clock.Ended();
     if (first || last || clock.Step() % o.run.validate_every == 0) {
       average.Spread(false);
-      SynthPoint point =
-          HeldOutFigures(data, batches, learning.get(), smooth, distance, judges.get());
+      SynthPoint point = HeldOutFigures(data, batches, learning.get(), smooth, distance,
+                                        judges.get(), words.get());
       point.step = clock.Step();
       sums.Take(point);
       point.seconds = clock.Seconds();
@@ -438,6 +481,16 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
       maker_loss = MakerLoss(verdicts);
       feature_loss = FeatureLoss(real, verdicts, o.batch);
       loss = loss + o.critic_weight * maker_loss + o.feature_weight * feature_loss;
+    }
+    if (words != nullptr) {
+      torch::Tensor asked;
+      {
+        torch::NoGradGuard no_grad;
+        asked = (*words)(batch.speech);
+      }
+      // Conversions say what their sources say.
+      asked = torch::cat({asked, asked.narrow(0, 0, converted)});
+      loss = loss + o.listener_weight * words->Loss(made, asked);
     }
     if (converted > 0) {
       const Tensor sound = whole.narrow(0, o.batch, converted);

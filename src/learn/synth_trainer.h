@@ -12,6 +12,9 @@
 // the speech that is made from them go on into the student, which hears changed voices (student.h)
 // and is held near the teacher by its own task. The voice judges' gradients reach it as well: what
 // it says of the source is a fault of every conversion.
+//
+// With `listener` a recogniser hears all that is made (listener.h) and compares it with what it
+// hears in the recording, in the coordinates of the bottleneck, which hold little of the voice.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +53,9 @@ struct SynthTraining {
   double weight_decay = 0.01;
   // Weight of the student's own task while it learns along; 0: it stays as it is.
   double distillation = 0.0;
-  HeardChange change;  // of the speech that it hears then
+  HeardChange change;                  // of the speech that it hears then
+  std::optional<TensorFile> listener;  // nn/onnx_weights.h
+  double listener_weight = 10.0;
 
   SynthTraining() { run.final_learning_rate = 2e-5; }
   // Throws Error that names the field.
@@ -64,6 +69,9 @@ struct SynthPoint {
   // the cosine to the embedding asked for and to the source's, and the content's relative error.
   double held_out_mel = 0.0, held_out_mel_student = 0.0;
   double target_cosine = 0.0, source_cosine = 0.0, content_error = 0.0;
+  // What the listener hears in conversions with the teacher's and the student's content: squared
+  // error over the variance; 0 without a listener.
+  double words_error = 0.0, words_error_student = 0.0;
   double student_error = 0.0;  // of the student's states, over the variance of the teacher's
   double seconds = 0.0;
 };
