@@ -46,6 +46,15 @@ TEST(BaseNet, TheSameNetComesOutAndTapsKeepTheirPlaceInTime) {
   EXPECT_LT((Output(Small({1, 0}), base, 40) - whole).abs().max().item<float>(), 1e-5F);
 }
 
+TEST(BaseNet, ADeeperNetBeginsAsTheSameFunction) {
+  const TensorFile base = RandomContent(Small({2}));
+  ContentOptions deeper = Small({2});
+  deeper.body.blocks = 5;
+  const torch::Tensor shallow = Output(Small({2}), base, 40), deep = Output(deeper, base, 40);
+  EXPECT_GT(shallow.abs().max().item<float>(), 1e-3F);
+  EXPECT_LT((shallow - deep).abs().max().item<float>(), 1e-5F);
+}
+
 TEST(BaseNet, AnotherSizeIsAnError) {
   const TensorFile base = RandomContent(Small({2}));
   ContentOptions wider = Small({2});

@@ -216,6 +216,13 @@ class BatchMaker {
     pick_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
   }
 
+  // Short crops as often as long ones: what a net learns from long ones alone says little about
+  // short utterances.
+  std::int64_t DrawLength() {
+    if (o_.least_frames == 0) return o_.frames;
+    return std::uniform_int_distribution<std::int64_t>(o_.least_frames, o_.frames)(random_);
+  }
+
   Batch Next(std::int64_t frames) {
     const std::int64_t n = frames * kShift, p = o_.speakers_per_batch;
     const auto speeds = static_cast<std::int64_t>(o_.speeds.size());
@@ -307,6 +314,7 @@ std::string TrainingRecord(const EncoderTraining& o, const SpeechPack& pack, con
                                  {"speeds", o.speeds},
                                  {"batch", 2 * o.speakers_per_batch},
                                  {"frames", o.frames},
+                                 {"least_frames", o.least_frames},
                                  {"steps", o.steps},
                                  {"best_step", result.best_step},
                                  {"learning_rate", o.learning_rate},
@@ -332,6 +340,8 @@ void EncoderTraining::Validate() const {
   for (const double s : speeds) need(s >= 0.5 && s <= 2.0, "speeds lie from 0.5 to 2");
   need(speakers_per_batch >= 2, "a batch needs at least 2 speakers");
   need(frames >= 20 && frames <= 3000, "crops have 20 to 3000 frames");
+  need(least_frames == 0 || (least_frames >= 20 && least_frames <= frames),
+       "the shortest crops have 20 frames up to as many as the longest");
   need(steps >= 1 && validate_every >= 1, "steps and validations must be positive");
   need(learning_rate > 0.0 && final_learning_rate >= 0.0, "the learning rate must be positive");
   need(margin >= 0.0 && margin < 1.0, "the margin lies from 0 to 1 radian");
@@ -410,7 +420,7 @@ TrainedEncoder TrainEncoder(const SpeechPack& pack, const EncoderTraining& o,
       if (step == o.steps || (o.patience > 0 && since_best >= o.patience)) break;
     }
     encoder.backend.SetTraining(true);
-    Batch batch = batches.Next(o.frames);
+    Batch batch = batches.Next(batches.DrawLength());
     Tensor x;
     {
       torch::NoGradGuard no_grad;

@@ -28,6 +28,7 @@ struct EncoderTraining {
   std::vector<double> speeds = {1.0, 0.9, 1.1};  // each is a speaker of its own
   std::int64_t speakers_per_batch = 128;         // two crops of each
   std::int64_t frames = 256;                     // of 10 ms in a crop
+  std::int64_t least_frames = 0;  // each batch draws its length from these to `frames`; 0: never
   std::int64_t steps = 6000;
   std::int64_t warm_up = 300;
   double learning_rate = 1e-3, final_learning_rate = 1e-5;

@@ -15,7 +15,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kSize = 288, kHeads = 8, kHead = 36, kTurned = 32, kWide = 1152;
+constexpr std::int64_t kSize = Listener::kSize, kHeads = 8, kHead = 36, kTurned = 32, kWide = 1152;
 constexpr double kEpsilon = 1e-5;
 
 class Reader {

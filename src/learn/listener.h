@@ -23,6 +23,8 @@ namespace sotto {
 
 class Listener {
  public:
+  static constexpr std::int64_t kSize = 288;
+
   // `weights`: nn/onnx_weights.h. Throws Error when they are not those of Moonshine tiny.
   Listener(const TensorFile& weights, torch::Device device);
 

@@ -12,11 +12,14 @@
 #include "learn/adain_trainer.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
+#include "learn/listener.h"
 #include "learn/spectral_losses.h"
 #include "learn/synth_trainer.h"
 #include "nn/content.h"
 #include "nn/net_testing.h"
+#include "nn/onnx_weights.h"
 #include "nn/synth.h"
+#include "onnx/testing.h"
 
 namespace sotto {
 namespace {
@@ -52,9 +55,9 @@ struct Corpus {
 };
 
 // The teacher's states follow the formant, and the speaker in two components.
-Corpus MadeUp() {
+Corpus MadeUp(std::int64_t states = kStates) {
   Corpus corpus;
-  corpus.features.state_size = kStates;
+  corpus.features.state_size = states;
   corpus.features.embedding_size = kEmbedding;
   for (int s = 0; s < kSpeakers; ++s) {
     for (int u = 0; u < kUtterances; ++u) {
@@ -71,9 +74,10 @@ Corpus MadeUp() {
       for (std::int64_t i = 0; i < 44; ++i) {
         const double t = (384.0 * static_cast<double>(i) + 447.0) / 16000.0;
         const double angle = 2.0 * std::numbers::pi * 2.0 * t + u;
-        for (int k = 0; k < kStates; ++k) {
-          double value = (k % 2 == 0 ? std::sin(angle) : std::cos(angle)) * (1.0 + k) / 3.0 +
-                         0.05 * random.Gaussian();
+        for (int k = 0; k < states; ++k) {
+          double value =
+              (k % 2 == 0 ? std::sin(angle) : std::cos(angle)) * (1.0 + k % kStates) / 3.0 +
+              0.05 * random.Gaussian();
           const double place = 2.0 * std::numbers::pi * s / kSpeakers;
           if (k == 3) value = std::cos(place) + 0.1 * random.Gaussian();
           if (k == 5) value = std::sin(place) + 0.1 * random.Gaussian();
@@ -135,6 +139,15 @@ SynthTraining SmallSynth() {
   t.converted = 2;
   t.average = 0.8;
   return t;
+}
+
+EcapaOptions SmallJudge() {
+  EcapaOptions judge;
+  judge.channels = 16;
+  judge.aggregation = 16;
+  judge.attention = judge.squeeze = 8;
+  judge.embedding = kEmbedding;
+  return judge;
 }
 
 AdainTraining SmallAdain() {
@@ -264,12 +277,7 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   const testing::TemporaryFolder folder;
   const Corpus corpus = MadeUp();
   const TensorFile content = BegunStudent(corpus);
-  EcapaOptions judge;
-  judge.channels = 16;
-  judge.aggregation = 16;
-  judge.attention = judge.squeeze = 8;
-  judge.embedding = kEmbedding;
-  const TensorFile encoder = RandomNet(judge, true);
+  const TensorFile encoder = RandomNet(SmallJudge(), true);
   SynthTraining t = SmallSynth();
   t.run.checkpoint = folder / "checkpoint";
   const TrainedSynth trained = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
@@ -302,6 +310,41 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   EXPECT_NEAR(more.curve.front().held_out_mel, trained.curve.back().held_out_mel, 0.02);
   t.net.body.channels = 16;  // another net than the checkpoint's
   EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, content, &encoder, t), Error);
+}
+
+TEST(SynthTraining, AListenerHearsWhatIsMade) {
+  SOTTO_NEEDS_MODEL("moonshine/encoder_model.onnx");
+  const TensorFile listener =
+      ReadOnnxWeights(testing::TestModels().Require("moonshine/encoder_model.onnx"));
+  const Corpus corpus = MadeUp(Listener::kSize);
+  const TensorFile encoder = RandomNet(SmallJudge(), true);
+  const TensorFile content = BegunStudent(corpus);
+  SynthTraining t = SmallSynth();
+  t.frames = 40;
+  t.critics_from = 0.0;
+  t.run.steps = 2;
+  t.listener = listener;
+  t.listener_weight = 20.0;
+  const TrainedSynth heard = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
+  EXPECT_GT(heard.curve.front().words_error, 0.0);
+  EXPECT_GT(heard.curve.front().words_error_student, 0.0);
+  EXPECT_EQ(nlohmann::json::parse(heard.file.Meta("sotto.training"))["listener_weight"], 20.0);
+  // The same steps with a listener whom nobody minds: another net.
+  t.listener_weight = 0.0;
+  const TrainedSynth unheard = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
+  EXPECT_NEAR(unheard.curve.front().words_error, heard.curve.front().words_error, 1e-3);
+  EXPECT_NE(unheard.file.tensors.at("blocks.0.wide.weight").values,
+            heard.file.tensors.at("blocks.0.wide.weight").values);
+}
+
+TEST(SynthTraining, AListenerMustHearInTheTeachersStates) {
+  const Corpus corpus = MadeUp();
+  SynthTraining t = SmallSynth();
+  t.frames = 40;
+  t.listener = TensorFile{};
+  EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, BegunStudent(corpus), nullptr, t), Error);
+  t.frames = 38;  // 0.4 s are the least it can hear
+  EXPECT_THROW(t.Validate(), Error);
 }
 
 TEST(SynthTraining, TheStudentLearnsAlong) {

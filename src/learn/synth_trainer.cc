@@ -13,84 +13,14 @@
 #include "learn/base_net.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
-#include "learn/listener.h"
+#include "learn/judges.h"
 #include "learn/spectral_losses.h"
 #include "learn/torch_source.h"
-#include "nn/encoder_net.h"
 
 namespace sotto {
 namespace {
 
 using torch::Tensor;
-
-// The frozen judges of conversions.
-class Judges {
- public:
-  Judges(const TensorFile& content, const TensorFile& encoder, torch::Device device)
-      : content_(ReadContentOptions(content)),
-        speaker_(ReadSpeaker(encoder)),
-        content_backend_(device),
-        speaker_backend_(device),
-        mel_(kStudentMels, device) {
-    content_backend_.Load(content);
-    speaker_backend_.Load(encoder);
-    for (TorchBackend* backend : {&content_backend_, &speaker_backend_}) {
-      for (auto& [name, value] : backend->ParameterMap()) value.requires_grad_(false);
-    }
-  }
-
-  std::int64_t EmbeddingSize() const { return speaker_.embedding; }
-  // batch × samples to batch × size × 1 and batch × size × content frames.
-  Tensor Speaker(const Tensor& x) {
-    return Ecapa<TorchBackend>(speaker_, speaker_backend_).Forward(mel_(x));
-  }
-  Tensor Content(const Tensor& x) {
-    return ContentStudent<TorchBackend>(content_, content_backend_).Forward(mel_(x));
-  }
-
- private:
-  static EcapaOptions ReadSpeaker(const TensorFile& file) {
-    const EncoderNetOptions options = ReadEncoderNetOptions(file);
-    const auto* ecapa = std::get_if<EcapaOptions>(&options);
-    if (ecapa == nullptr || ecapa->mels != kStudentMels.mels) {
-      throw Error(
-          fmt::format("{}: conversions are judged by an ECAPA net with 80 mel bands", file.where));
-    }
-    return *ecapa;
-  }
-
-  ContentOptions content_;
-  EcapaOptions speaker_;
-  TorchBackend content_backend_, speaker_backend_;
-  TorchMel mel_;
-};
-
-// What a recogniser hears, in the student's coordinates.
-class Words {
- public:
-  Words(const TensorFile& listener, const Bottleneck& bottleneck, torch::Device device)
-      : listener_(listener, device), bottleneck_(bottleneck) {}
-
-  // batch × samples to batch × size × states.
-  Tensor operator()(const Tensor& x) const {
-    return torch::matmul(bottleneck_.weight, listener_(x)) + bottleneck_.bias.unsqueeze(1);
-  }
-  Tensor Loss(const Tensor& made, const Tensor& asked) const {
-    return DistillationLoss((*this)(made), asked, kMargin);
-  }
-  // Squared error over the variance.
-  double Error(const Tensor& made, const Tensor& asked) const {
-    const Tensor centre = asked.mean(std::vector<std::int64_t>{0, 2}, true);
-    return (((*this)(made)-asked).square().mean() / (asked - centre).square().mean())
-        .item<double>();
-  }
-
- private:
-  static constexpr std::int64_t kMargin = 3;  // states at either end that hear the cut
-
-  Listener listener_;
-  Bottleneck bottleneck_;
-};
 
 // What the synthesiser gets and what it is to give.
 struct Batch {
@@ -232,7 +162,7 @@ SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches,
     const Tensor converted = maker(input);
     if (words != nullptr) {
       (student ? point.words_error_student : point.words_error) =
-          words->Error(batches.Inner(converted), (*words)(batch.speech.narrow(0, 0, rows)));
+          words->RelativeError(batches.Inner(converted), (*words)(batch.speech.narrow(0, 0, rows)));
     }
     if (!student) continue;
     const Tensor voice = judges->Speaker(converted);

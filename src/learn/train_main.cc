@@ -104,6 +104,8 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
   verb->add_option("--speeds", t.speeds)->expected(1, 9);
   verb->add_option("--batch-speakers", t.speakers_per_batch, "Two crops of each");
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
+  verb->add_option("--least-frames", t.least_frames,
+                   "Each batch draws its length from these to --frames");
   verb->add_option("--steps", t.steps);
   verb->add_option("--warm-up", t.warm_up);
   verb->add_option("--learning-rate", t.learning_rate);
