@@ -47,8 +47,8 @@ long PeakMemory(std::vector<std::string> arguments) {
 TEST(MemorySlow, DoesNotGrowWithTheFile) {
   const testing::TemporaryFolder folder;
   const fs::path brief = folder.Path() / "brief.wav", lengthy = folder.Path() / "lengthy.wav";
-  WriteMinutes(brief, 5);
-  WriteMinutes(lengthy, 20);
+  WriteMinutes(brief, 3);
+  WriteMinutes(lengthy, 12);
   for (const std::string method : {"voicemask", "vtln", "neural"}) {
     const auto peak = [&](const fs::path& in) {
       return static_cast<double>(
