@@ -214,5 +214,24 @@ TEST(EncoderTraining, HoldsOutWhomItIsToldAndRefusesWhatCannotBe) {
   EXPECT_THROW(t.Validate(), Error);
 }
 
+TEST(EncoderTraining, DrawsTheLengthOfCropsWhereAsked) {
+  const SpeechPack pack = SyntheticSpeakers(8, 3);
+  EncoderTraining t = TinyTraining();
+  t.held_out = 2;
+  t.steps = 4;
+  t.validate_every = 4;
+  const TrainedEncoder same = TrainEncoder(pack, t, nullptr);
+  t.least_frames = t.frames / 2;
+  const TrainedEncoder drawn = TrainEncoder(pack, t, nullptr);
+  EXPECT_NE(drawn.curve.back().loss, same.curve.back().loss);
+  EXPECT_NE(
+      drawn.file.Meta("sotto.training").find("\"least_frames\":" + std::to_string(t.least_frames)),
+      std::string::npos);
+  t.least_frames = 10;
+  EXPECT_THROW(t.Validate(), Error);
+  t.least_frames = t.frames + 1;
+  EXPECT_THROW(t.Validate(), Error);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -1,0 +1,47 @@
+#include "learn/judges.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "nn/net_testing.h"
+
+namespace sotto {
+namespace {
+
+EcapaOptions SmallSpeaker() {
+  EcapaOptions o;
+  o.channels = o.aggregation = 16;
+  o.attention = o.squeeze = 8;
+  o.embedding = 6;
+  return o;
+}
+
+ContentOptions SmallContent() {
+  ContentOptions o;
+  o.bottleneck = 3;
+  o.teacher = 5;
+  o.body = {8, 12, 2, 5, {1, 2}, {2}};
+  return o;
+}
+
+TEST(Judges, PassGradientsOnAndDoNotLearn) {
+  Judges judges(RandomContent(SmallContent()), RandomNet(SmallSpeaker(), true), torch::kCPU);
+  EXPECT_EQ(judges.EmbeddingSize(), 6);
+  torch::manual_seed(1);
+  const torch::Tensor x = (0.1 * torch::randn({2, 8000})).requires_grad_(true);
+  const torch::Tensor voice = judges.Speaker(x), content = judges.Content(x);
+  EXPECT_EQ(voice.sizes(), (std::vector<std::int64_t>{2, 6, 1}));
+  EXPECT_EQ(content.size(1), 3);
+  (voice.square().sum() + content.square().sum()).backward();
+  EXPECT_GT(x.grad().abs().max().item<float>(), 0.0F);
+  EXPECT_TRUE(torch::equal(judges.Speaker(x.detach()), voice));  // no running statistics moved
+}
+
+TEST(Judges, HearTheStudentsMelsOrRefuse) {
+  EcapaOptions other = SmallSpeaker();
+  other.mels = 40;
+  EXPECT_THROW(Judges(RandomContent(SmallContent()), RandomNet(other, true), torch::kCPU), Error);
+}
+
+}  // namespace
+}  // namespace sotto
