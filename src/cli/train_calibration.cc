@@ -16,6 +16,7 @@ namespace {
 
 struct Flags {
   std::string corpus, encoder, centre, out;
+  std::vector<std::string> average;
   std::string stored = "float32";
   int jobs = DefaultJobs();
   bool json = false;
@@ -26,8 +27,13 @@ void Run(const Flags& flags) {
                           : flags.stored == "float16" ? StoredAs::kFloat16
                                                       : StoredAs::kFloat32;
   TensorFile file = ReadTensorFile(flags.encoder);
+  if (!flags.average.empty()) {
+    std::vector<TensorFile> nets = {std::move(file)};
+    for (const std::string& path : flags.average) nets.push_back(ReadTensorFile(path));
+    file = AverageNets(nets);
+  }
   if (!flags.centre.empty()) {
-    const auto before = OpenEncoder(flags.encoder);
+    const auto before = ParseEncoder(SerialiseTensorFile(file, StoredAs::kFloat32), flags.encoder);
     const EmbeddedCorpus centre =
         EmbedCorpus(*before, ListUtterances({flags.centre}), {flags.jobs, {}, {}});
     const Eigen::VectorXf mean = centre.set.vectors.rowwise().mean();
@@ -69,8 +75,11 @@ void AddTrainCalibration(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   verb->add_option("CORPUS", flags->corpus, "Speech of other speakers")->required();
   verb->add_option("--encoder", flags->encoder, "The encoder")->required()->type_name("FILE");
+  verb->add_option("--average", flags->average,
+                   "First average its weights with those of these, trained on from the same net")
+      ->type_name("FILE");
   verb->add_option("--centre", flags->centre,
-                   "First subtract the mean embedding of this corpus (folded into the net)")
+                   "Then subtract the mean embedding of this corpus (folded into the net)")
       ->type_name("CORPUS");
   verb->add_option("-o,--out", flags->out, "The copy with the calibration")
       ->required()

@@ -222,6 +222,7 @@ void AddSynthVerb(CLI::App& app) {
   weight->needs(out);
   out->needs(weight);
   AddChange(*verb, t.change);
+  verb->add_option("--dropout", t.dropout, "Behind the GELU of the student's blocks");
   verb->add_option("--listener", f->listener,
                    "Moonshine's encoder (ONNX): hears what is made and what was recorded");
   verb->add_option("--listener-weight", t.listener_weight, "Of the difference between the two");

@@ -62,7 +62,8 @@ Tensor DistillationLoss(const Tensor& states, const Tensor& asked, std::int64_t 
 }
 
 LearningStudent::LearningStudent(const TensorFile& content, const SpeechData& data, Tensor teacher,
-                                 NoiseBank noises, const HeardChange& change, bool bf16)
+                                 NoiseBank noises, const HeardChange& change, double dropout,
+                                 bool bf16)
     : begun_(content),
       data_(data),
       teacher_(std::move(teacher)),
@@ -72,7 +73,9 @@ LearningStudent::LearningStudent(const TensorFile& content, const SpeechData& da
       student_(ReadContentOptions(content), data.Device(), bf16),
       smooth_(ReadContentOptions(content), data.Device(), false),
       net(Begun(student_, content, data.Device())),
-      average(Begun(smooth_, content, data.Device())) {}
+      average(Begun(smooth_, content, data.Device())) {
+  student_.backend.SetDropout(dropout);
+}
 
 // Before the beginning of an utterance its end comes, as behind its end its beginning does.
 Crops LearningStudent::Wider(const Crops& crops) const {

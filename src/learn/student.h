@@ -53,7 +53,7 @@ class LearningStudent {
  public:
   // `teacher`: the bottleneck's table of the corpus (bottleneck.h).
   LearningStudent(const TensorFile& content, const SpeechData& data, torch::Tensor teacher,
-                  NoiseBank noises, const HeardChange& change, bool bf16);
+                  NoiseBank noises, const HeardChange& change, double dropout, bool bf16);
 
   // States of `frames` content frames from where the crops begin, heard in changed speech with some
   // more around it, so that gradients come back; and how far all of it is from the teacher.

@@ -242,6 +242,7 @@ void RecordJoint(const SynthTraining& o, const SpeechData& data, const TensorFil
                               {"learning_rate", o.run.learning_rate},
                               {"warp", o.change.warp},
                               {"augmented", o.change.augmented},
+                              {"dropout", o.dropout},
                               {"held_out_error", last.student_error},
                               {"probe", ProbeTable(data, StudentTable(data, content))}};
   content.metadata["sotto.training"] = json.dump();
@@ -284,6 +285,7 @@ void SynthTraining::Validate() const {
   need(critic_channels >= 1, "critics need a channel");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
   need(distillation >= 0.0, "the weight of the student's task is 0 or more");
+  need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
   need(listener_weight >= 0.0, "the listener's weight is 0 or more");
   need(!listener || frames >= 40, "a listener needs crops of at least 40 frames");
   change.Validate(frames / 2 + margin);
@@ -310,7 +312,7 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
   std::unique_ptr<LearningStudent> learning;
   if (o.distillation > 0.0) {
     learning = std::make_unique<LearningStudent>(
-        content, data, teacher, QuietStretches(pack, device), o.change, o.run.bf16);
+        content, data, teacher, QuietStretches(pack, device), o.change, o.dropout, o.run.bf16);
   }
   const BatchMaker batches(data, teacher, learning ? Tensor() : StudentTable(data, content), o);
   std::unique_ptr<Judges> judges;

@@ -54,6 +54,7 @@ struct SynthTraining {
   // Weight of the student's own task while it learns along; 0: it stays as it is.
   double distillation = 0.0;
   HeardChange change;                  // of the speech that it hears then
+  double dropout = 0.0;                // in the student's blocks then
   std::optional<TensorFile> listener;  // nn/onnx_weights.h
   double listener_weight = 10.0;
 

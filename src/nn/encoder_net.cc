@@ -110,6 +110,27 @@ void CentreEmbeddings(TensorFile& file, std::span<const float> mean) {
   for (std::size_t i = 0; i < mean.size(); ++i) bias[i] -= mean[i];
 }
 
+TensorFile AverageNets(std::span<const TensorFile> nets) {
+  if (nets.empty()) throw Error("an average needs a net");
+  TensorFile mean = nets.front();
+  for (const TensorFile& net : nets) {
+    if (net.tensors.size() != mean.tensors.size()) {
+      throw Error("nets of different layers have no average");
+    }
+  }
+  for (auto& [name, tensor] : mean.tensors) {
+    std::vector<double> sum(tensor.values.size());
+    for (const TensorFile& net : nets) {
+      const std::vector<float>& values = net.Get(name, tensor.shape).values;
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(values[i]);
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      tensor.values[i] = static_cast<float>(sum[i] / static_cast<double>(nets.size()));
+    }
+  }
+  return mean;
+}
+
 EncoderNet::EncoderNet(TensorFile file)
     : file_(std::move(file)), options_(ReadEncoderNetOptions(file_)) {
   if (Mels() < 1 || Mels() > 1024 || Dimension() < 1 || Dimension() > 65536) {

@@ -36,6 +36,11 @@ void WriteEncoderNetOptions(const EncoderNetOptions& options, TensorFile& file);
 // cosines of another kind of recording than the training's are then not all alike.
 void CentreEmbeddings(TensorFile& file, std::span<const float> mean);
 
+// The mean of nets that were trained on from the same one (Wortsman et al. 2022, "Model soups",
+// uniform): each weight's, the running statistics of norms included. Metadata is the first one's.
+// Throws Error where their tensors differ in name or shape.
+TensorFile AverageNets(std::span<const TensorFile> nets);
+
 class EncoderNet {
  public:
   // Checks every tensor by a run on a second of zeros.

@@ -124,6 +124,30 @@ TEST(EncoderNet, CentringMovesEveryEmbeddingByTheMean) {
   EXPECT_THROW(CentreEmbeddings(file, std::vector<float>(7)), Error);
 }
 
+TEST(EncoderNet, NetsAreAveragedWeightByWeight) {
+  EcapaOptions options;
+  options.channels = 32;
+  options.aggregation = 32;
+  TensorFile a = RandomNet(options, true), b = a;
+  for (auto& [name, tensor] : b.tensors) {
+    for (float& value : tensor.values) value = 3.0f * value + 1.0f;
+  }
+  const TensorFile mean = AverageNets(std::vector{a, b});
+  EXPECT_EQ(mean.metadata, a.metadata);
+  for (const auto& [name, tensor] : a.tensors) {
+    const std::vector<float>& values = mean.tensors.at(name).values;
+    ASSERT_EQ(values.size(), tensor.values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(values[i], 2.0f * tensor.values[i] + 0.5f, 1e-5f);
+    }
+  }
+  EcapaOptions other = options;
+  other.aggregation = 48;
+  EXPECT_THROW(AverageNets(std::vector{a, RandomNet(other, true)}), Error);
+  b.tensors.erase("asp.conv.conv.bias");
+  EXPECT_THROW(AverageNets(std::vector{a, b}), Error);
+}
+
 TEST(EncoderNet, DamagedNetsAreErrors) {
   EcapaOptions options;
   options.channels = 32;
