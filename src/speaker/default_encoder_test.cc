@@ -54,8 +54,8 @@ TEST(DefaultEncoderSlow, TellsUnseenSpeakersApart) {
       if (set.genders.at(a) == set.genders.at(b)) same_gender.push_back(all.back());
     }
   }
-  // 20 speakers, 238 utterances; docs/models.md: 5.06 % and 6.62 %.
-  EXPECT_LT(EqualErrorRate(std::move(all)), 0.052);
+  // 20 speakers, 238 utterances; docs/models.md: 4.70 % and 6.39 %.
+  EXPECT_LT(EqualErrorRate(std::move(all)), 0.05);
   EXPECT_LT(EqualErrorRate(std::move(same_gender)), 0.07);
 }
 
