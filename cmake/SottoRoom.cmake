@@ -1,7 +1,7 @@
 # sotto_room(NAME ROOMS ... LIBS ...) makes the library of one room from the sources beside its
 # CMakeLists.txt, and one test program from its *_test.cc. ROOMS are the rooms it may use. PARSERS, of
 # a room that mostly computes: its files that read what others wrote. In a build for the fuzzer the
-# rest of it is neither watched nor optimised, which takes more than half off that build.
+# rest of it is neither watched nor optimised: such a file compiles in less than half the time.
 set(SOTTO_ROOMS "" CACHE INTERNAL "all rooms")
 
 function(sotto_room name)
