@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "learn/base_net.h"
 #include "learn/bottleneck.h"
+#include "learn/judges.h"
 
 namespace sotto {
 namespace {
@@ -35,17 +36,14 @@ struct Batch {
 };
 
 Batch NextBatch(const SpeechData& data, const Tensor& table, const ContentTraining& o,
-                std::mt19937_64& random) {
+                std::int64_t batch, std::mt19937_64& random) {
   constexpr std::int64_t kGroups = 3;  // speeds in a batch: one resampling each
   const std::int64_t n = o.frames * kContentHop;
   std::vector<Tensor> samples, targets;
   for (std::int64_t g = 0; g < kGroups; ++g) {
-    const std::int64_t share = o.batch / kGroups + (g < o.batch % kGroups ? 1 : 0);
+    const std::int64_t share = batch / kGroups + (g < batch % kGroups ? 1 : 0);
     if (share == 0) continue;
-    const double speed = o.speeds[random() % o.speeds.size()];
-    // Even, so that the transform there and back keeps lengths.
-    const auto source =
-        static_cast<std::int64_t>(std::llround(speed * static_cast<double>(n) / 2.0)) * 2;
+    const std::int64_t source = SamplesAtSpeed(n, o.speeds[random() % o.speeds.size()]);
     const Crops crops = data.Draw(share, (source + kContentHop - 1) / kContentHop + 1);
     samples.push_back(ChangeSpeed(data.Samples(crops, source), n));
     targets.push_back(
@@ -97,6 +95,8 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                  {"mask_frames", o.change.mask_frames},
                                  {"mask_bands", o.change.mask_bands},
                                  {"dropout", o.dropout},
+                                 {"fresh", o.fresh},
+                                 {"fresh_pieces", o.fresh_speech.pieces},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed},
                                  {"probe",
@@ -160,6 +160,9 @@ void ContentTraining::Validate() const {
   need(margin >= 0 && frames > 2 * margin, "crops are longer than their margins");
   need(!speeds.empty(), "at least one speed");
   for (const double speed : speeds) need(speed >= 0.5 && speed <= 2.0, "speeds lie from 0.5 to 2");
+  need(fresh >= 0 && fresh < batch, "fresh speech is a part of the batch");
+  need(fresh == 0 || listener, "fresh speech needs the teacher's net");
+  fresh_speech.Validate();
   change.Validate(frames);
   need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
   need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
@@ -218,6 +221,12 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
   const TorchMel mel(kStudentMels, device);
   const Bottleneck bottleneck = ChooseBottleneck(data, options);
   const Tensor table = BottleneckTable(data, bottleneck);
+  std::optional<Words> teacher;
+  std::optional<FreshSpeech> fresh;
+  if (o.fresh > 0) {
+    teacher.emplace(*o.listener, bottleneck, device);
+    fresh.emplace(data, *teacher, o.fresh_speech, o.run.seed + 2);
+  }
 
   Student student(options.net, device, o.run.bf16), smooth(options.net, device, false);
   {
@@ -264,7 +273,12 @@ TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
       }
       if (last) break;
     }
-    const Batch batch = NextBatch(data, table, options, random);
+    Batch batch = NextBatch(data, table, options, o.batch - o.fresh, random);
+    if (fresh) {
+      const FreshSpeech::Batch more = fresh->Draw(o.fresh, o.frames);
+      batch.samples = torch::cat({batch.samples, more.samples});
+      batch.target = torch::cat({batch.target, more.content});
+    }
     const Tensor x = ChangedMels(mel, batch.samples, noises, o.change);
     net.Spread(true);
     const Tensor loss = DistillationLoss(student(x), batch.target, o.margin);

@@ -3,7 +3,9 @@
 // and formants together; the mel axis, which moves formants alone; noise, room, channel, level;
 // masked stretches) and is to give what the teacher's bottleneck (bottleneck.h) gave for the
 // unchanged speech at the same places. What cannot be told from the changed voice, the speaker's
-// own tract and pitch among it, is so not learnt (Qian et al. 2022, "ContentVec").
+// own tract and pitch among it, is so not learnt (Qian et al. 2022, "ContentVec"). With `fresh` a
+// part of each batch is speech that nobody recorded, of which the teacher is asked anew
+// (fresh_speech.h).
 // Loss: DistillationLoss (student.h). AdamW, moving average of the weights.
 #pragma once
 
@@ -14,6 +16,7 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
+#include "learn/fresh_speech.h"
 #include "learn/speech_data.h"
 #include "learn/student.h"
 #include "learn/training_run.h"
@@ -34,7 +37,10 @@ struct ContentTraining {
   std::optional<TensorFile> base;  // begins with this content encoder's weights (base_net.h)
   std::vector<double> speeds = {0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.18, 1.25};
   HeardChange change;
-  double dropout = 0.0;  // behind the GELU of every block
+  std::int64_t fresh = 0;  // crops of a batch
+  FreshSpeechOptions fresh_speech;
+  std::optional<TensorFile> listener;  // nn/onnx_weights.h: the teacher's net
+  double dropout = 0.0;                // behind the GELU of every block
   double average = 0.999;
   double weight_decay = 0.02;
 

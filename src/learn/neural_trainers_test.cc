@@ -12,6 +12,7 @@
 #include "learn/adain_trainer.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
+#include "learn/fresh_speech.h"
 #include "learn/listener.h"
 #include "learn/spectral_losses.h"
 #include "learn/synth_trainer.h"
@@ -335,6 +336,61 @@ TEST(SynthTraining, AListenerHearsWhatIsMade) {
   EXPECT_NEAR(unheard.curve.front().words_error, heard.curve.front().words_error, 1e-3);
   EXPECT_NE(unheard.file.tensors.at("blocks.0.wide.weight").values,
             heard.file.tensors.at("blocks.0.wide.weight").values);
+}
+
+TEST(FreshSpeech, IsWhatTheTeacherHearsInIt) {
+  SOTTO_NEEDS_MODEL("moonshine/encoder_model.onnx");
+  const TensorFile listener =
+      ReadOnnxWeights(testing::TestModels().Require("moonshine/encoder_model.onnx"));
+  const Corpus corpus = MadeUp(Listener::kSize);
+  torch::manual_seed(5);
+  const SpeechData data(corpus.pack, corpus.features, {2, {}}, {}, 1, torch::kCPU);
+  const Bottleneck bottleneck = FitBottleneck(data, 4, 0);
+  const Words teacher(listener, bottleneck, torch::kCPU);
+  FreshSpeechOptions o;
+  o.speeds = {1.0};
+  o.spliced = o.mixed = 0.0;
+  const auto power = [](const FreshSpeech::Batch& b) { return b.samples.square().mean(); };
+  const FreshSpeech::Batch plain = FreshSpeech(data, teacher, o, 1).Draw(5, 40);
+  EXPECT_EQ(plain.samples.sizes(), (std::vector<std::int64_t>{5, 40 * kContentHop}));
+  EXPECT_EQ(plain.content.sizes(), (std::vector<std::int64_t>{5, 4, 40}));
+  EXPECT_TRUE(torch::allclose(plain.content, AtContentFrames(teacher(plain.samples), 40)));
+  EXPECT_TRUE(torch::allclose((plain.samples * 32768.0).round(), plain.samples * 32768.0));
+  o.mixed = 1.0;  // another voice behind, as loud
+  o.mixed_db_low = o.mixed_db_high = 0.0;
+  const FreshSpeech::Batch both = FreshSpeech(data, teacher, o, 1).Draw(40, 40);
+  EXPECT_NEAR((power(both) / power(plain)).item<double>(), 2.0, 0.7);
+}
+
+TEST(ContentTraining, FollowsTheTeacherInFreshSpeech) {
+  SOTTO_NEEDS_MODEL("moonshine/encoder_model.onnx");
+  const Corpus corpus = MadeUp(Listener::kSize);
+  ContentTraining t = SmallContent();
+  t.run.steps = 3;
+  t.fresh = 4;
+  EXPECT_THROW(TrainContent(corpus.pack, corpus.features, t), Error);  // whom to ask?
+  t.listener = ReadOnnxWeights(testing::TestModels().Require("moonshine/encoder_model.onnx"));
+  const TrainedContent fresh = TrainContent(corpus.pack, corpus.features, t);
+  EXPECT_EQ(nlohmann::json::parse(fresh.file.Meta("sotto.training"))["fresh"], 4);
+  t.fresh = 9;  // the whole batch
+  EXPECT_THROW(TrainContent(corpus.pack, corpus.features, t), Error);
+  // And while the synthesiser learns: the student's part alone is another then.
+  SynthTraining s = SmallSynth();
+  s.frames = 40;
+  s.run.steps = 2;
+  s.distillation = 5.0;
+  s.change.mask_frames = 4;
+  s.listener = t.listener;
+  s.fresh = 3;
+  s.fresh_frames = 40;
+  const TrainedSynth with = TrainSynth(corpus.pack, corpus.features, fresh.file, nullptr, s);
+  s.fresh = 0;
+  const TrainedSynth without = TrainSynth(corpus.pack, corpus.features, fresh.file, nullptr, s);
+  EXPECT_NE(with.content->tensors.at("blocks.0.wide.weight").values,
+            without.content->tensors.at("blocks.0.wide.weight").values);
+  s.fresh = 3;
+  s.listener.reset();
+  EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, fresh.file, nullptr, s), Error);
 }
 
 TEST(SynthTraining, AListenerMustHearInTheTeachersStates) {

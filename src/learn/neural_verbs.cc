@@ -123,6 +123,12 @@ void AddChange(CLI::App& verb, HeardChange& c) {
   verb.add_option("--mask-bands", c.mask_bands, "Widest of two masked bands");
 }
 
+void AddFresh(CLI::App& verb, FreshSpeechOptions& o) {
+  verb.add_option("--fresh-spliced", o.spliced, "Share of these that is joined of pieces");
+  verb.add_option("--fresh-pieces", o.pieces, "So many");
+  verb.add_option("--fresh-mixed", o.mixed, "Share of these with another voice behind");
+}
+
 // The speaker encoder that made the features' embeddings; none: an empty file.
 TensorFile ReadEncoder(const std::string& name, const FeaturePack& features) {
   if (name.empty()) return {};
@@ -149,7 +155,7 @@ void AddContentVerb(CLI::App& app) {
   struct Flags {
     DataFlags data;
     ContentTraining training;
-    std::string bottleneck_from, base;
+    std::string bottleneck_from, base, listener;
   };
   auto f = std::make_shared<Flags>();
   ContentTraining& t = f->training;
@@ -170,6 +176,12 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--frames", t.frames, "Of 20 ms in a crop");
   verb->add_option("--margin", t.margin, "Of these at either end without a loss");
   verb->add_option("--speeds", t.speeds)->expected(1, 32);
+  auto* listener = verb->add_option("--listener", f->listener,
+                                    "Moonshine's encoder (ONNX): the teacher, asked about --fresh");
+  verb->add_option("--fresh", t.fresh,
+                   "Crops of a batch: speech joined anew from several utterances")
+      ->needs(listener);
+  AddFresh(*verb, t.fresh_speech);
   AddChange(*verb, t.change);
   verb->add_option("--dropout", t.dropout, "Behind the GELU of every block");
   verb->add_option("--average", t.average);
@@ -180,6 +192,7 @@ void AddContentVerb(CLI::App& app) {
       f->training.bottleneck_of = ReadTensorFile(f->bottleneck_from);
     }
     if (!f->base.empty()) f->training.base = ReadTensorFile(f->base);
+    if (!f->listener.empty()) f->training.listener = ReadOnnxWeights(f->listener);
     const TrainedContent trained =
         TrainContent(data.pack, data.features, f->training, data.emphasis);
     Finish(f->data, trained.file);
@@ -226,6 +239,9 @@ void AddSynthVerb(CLI::App& app) {
   verb->add_option("--listener", f->listener,
                    "Moonshine's encoder (ONNX): hears what is made and what was recorded");
   verb->add_option("--listener-weight", t.listener_weight, "Of the difference between the two");
+  verb->add_option("--fresh", t.fresh,
+                   "Crops of speech joined anew, in which the student follows the listener");
+  AddFresh(*verb, t.fresh_speech);
   verb->add_option("--batch", t.batch);
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
   verb->add_option("--margin", t.margin, "Further frames at either end that the net sees");

@@ -91,6 +91,10 @@ LearningStudent::Heard LearningStudent::Hear(const Crops& crops, std::int64_t fr
           DistillationLoss(states, data_.Content(teacher_, wider, all), kMargin)};
 }
 
+Tensor LearningStudent::Follow(const Tensor& samples, const Tensor& asked) {
+  return DistillationLoss(student_(ChangedMels(mel_, samples, noises_, change_)), asked, kMargin);
+}
+
 Tensor LearningStudent::HearUnchanged(const Crops& crops, std::int64_t frames) {
   torch::NoGradGuard no_grad;
   const Tensor samples = data_.Samples(Wider(crops), (frames + 2 * kAround) * kContentHop);

@@ -61,6 +61,8 @@ class LearningStudent {
     torch::Tensor states, distillation;
   };
   Heard Hear(const Crops& crops, std::int64_t frames);
+  // How far its states of `samples`, changed, are from the content asked for (fresh_speech.h).
+  torch::Tensor Follow(const torch::Tensor& samples, const torch::Tensor& asked);
   // The moving average's states of unchanged speech, without gradients; needs average.Spread.
   torch::Tensor HearUnchanged(const Crops& crops, std::int64_t frames);
   // The moving average, in place of the tensors of the file it began with.

@@ -243,6 +243,8 @@ void RecordJoint(const SynthTraining& o, const SpeechData& data, const TensorFil
                               {"warp", o.change.warp},
                               {"augmented", o.change.augmented},
                               {"dropout", o.dropout},
+                              {"fresh", o.fresh},
+                              {"fresh_pieces", o.fresh_speech.pieces},
                               {"held_out_error", last.student_error},
                               {"probe", ProbeTable(data, StudentTable(data, content))}};
   content.metadata["sotto.training"] = json.dump();
@@ -288,6 +290,11 @@ void SynthTraining::Validate() const {
   need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
   need(listener_weight >= 0.0, "the listener's weight is 0 or more");
   need(!listener || frames >= 40, "a listener needs crops of at least 40 frames");
+  need(fresh >= 0, "fresh crops are 0 or more");
+  need(fresh == 0 || (listener && distillation > 0.0),
+       "fresh speech needs a listener and a student that learns");
+  fresh_speech.Validate();
+  need(fresh_frames >= 40, "fresh speech needs crops of at least 40 frames");
   change.Validate(frames / 2 + margin);
 }
 
@@ -325,6 +332,8 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
   }
   std::unique_ptr<Words> words;
   if (o.listener) words = std::make_unique<Words>(*o.listener, bottleneck, device);
+  std::optional<FreshSpeech> fresh;
+  if (o.fresh > 0) fresh.emplace(data, *words, o.fresh_speech, o.run.seed + 2);
   const MelDistance distance(device);
 
   Maker maker(o.net, device, o.run.bf16), smooth(o.net, device, false);
@@ -379,6 +388,11 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
     if (learning) {
       learning->net.Spread(true);
       heard = learning->Hear(crops, batches.Content());
+      if (fresh) {
+        const FreshSpeech::Batch more = fresh->Draw(o.fresh, o.fresh_frames);
+        heard.distillation =
+            0.5 * (heard.distillation + learning->Follow(more.samples, more.content));
+      }
     } else {
       heard.states = batches.Student(crops);
     }

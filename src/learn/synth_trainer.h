@@ -11,7 +11,8 @@
 // for all of them, and what is lost by it is not what a listener would miss least; so gradients of
 // the speech that is made from them go on into the student, which hears changed voices (student.h)
 // and is held near the teacher by its own task. The voice judges' gradients reach it as well: what
-// it says of the source is a fault of every conversion.
+// it says of the source is a fault of every conversion. With `fresh` half of its own task is to
+// follow the listener in speech that nobody recorded.
 //
 // With `listener` a recogniser hears all that is made (listener.h) and compares it with what it
 // hears in the recording, in the coordinates of the bottleneck, which hold little of the voice.
@@ -24,6 +25,7 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
+#include "learn/fresh_speech.h"
 #include "learn/speech_data.h"
 #include "learn/student.h"
 #include "learn/training_run.h"
@@ -53,7 +55,10 @@ struct SynthTraining {
   double weight_decay = 0.01;
   // Weight of the student's own task while it learns along; 0: it stays as it is.
   double distillation = 0.0;
-  HeardChange change;                  // of the speech that it hears then
+  HeardChange change;      // of the speech that it hears then
+  std::int64_t fresh = 0;  // crops of speech that nobody recorded (fresh_speech.h), too
+  FreshSpeechOptions fresh_speech;
+  std::int64_t fresh_frames = 200;     // of 20 ms in each
   double dropout = 0.0;                // in the student's blocks then
   std::optional<TensorFile> listener;  // nn/onnx_weights.h
   double listener_weight = 10.0;
