@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "audio/sinc_resampler.h"
 #include "base/error.h"
 
 namespace sotto {
@@ -13,6 +15,7 @@ namespace sotto {
 struct Resampler::Impl {
   soxr_t soxr = nullptr;
   double ratio = 1.0;
+  std::optional<SincResampler> short_filter;  // in place of libsoxr
   ~Impl() { soxr_delete(soxr); }
 
   // in == nullptr tells soxr that the input has ended.
@@ -37,15 +40,14 @@ struct Resampler::Impl {
 
 Resampler::Resampler(double from_hz, double to_hz, ResamplerFilter filter)
     : impl_(std::make_unique<Impl>()) {
+  if (filter == ResamplerFilter::kShort) {
+    impl_->short_filter.emplace(from_hz, to_hz);
+    return;
+  }
   soxr_error_t error = nullptr;
   const soxr_io_spec_t io = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I);
-  soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
-  soxr_runtime_spec_t runtime = soxr_runtime_spec(1);
-  if (filter == ResamplerFilter::kShort) {
-    quality.passband_end = 0.85;
-    quality.stopband_begin = 1.1;
-    runtime.log2_min_dft_size = 8;  // it works in blocks of half of that
-  }
+  const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
+  const soxr_runtime_spec_t runtime = soxr_runtime_spec(1);
   impl_->soxr = soxr_create(from_hz, to_hz, 1, &error, &io, &quality, &runtime);
   impl_->ratio = to_hz / from_hz;
   if (error != nullptr) {
@@ -57,10 +59,25 @@ Resampler::Resampler(double from_hz, double to_hz, ResamplerFilter filter)
 Resampler::~Resampler() = default;
 
 void Resampler::Push(std::span<const float> in, std::vector<float>& out) {
-  if (!in.empty()) impl_->Run(in.data(), in.size(), out);
+  if (impl_->short_filter) {
+    impl_->short_filter->Push(in, out);
+  } else if (!in.empty()) {
+    impl_->Run(in.data(), in.size(), out);
+  }
 }
 
-void Resampler::Finish(std::vector<float>& out) { impl_->Run(nullptr, 0, out); }
+void Resampler::Finish(std::vector<float>& out) {
+  if (impl_->short_filter) {
+    impl_->short_filter->Finish(out);
+  } else {
+    impl_->Run(nullptr, 0, out);
+  }
+}
+
+std::optional<std::size_t> Resampler::Reach() const {
+  if (!impl_->short_filter) return std::nullopt;
+  return impl_->short_filter->Reach();
+}
 
 std::vector<float> Resample(std::span<const float> x, double from_hz, double to_hz) {
   if (from_hz == to_hz) return {x.begin(), x.end()};

@@ -1,7 +1,9 @@
-// Sampling-rate conversion of one channel, in pieces of any size (libsoxr, high quality).
+// Sampling-rate conversion of one channel, in pieces of any size (libsoxr, high quality, or for
+// streams sinc_resampler.h).
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,7 +11,7 @@ namespace sotto {
 
 // kSharp keeps 91 % of the band and lets nothing fold; to 16 kHz and back it holds back 70 to 220
 // ms. kShort, for streams, keeps 85 % and lets what lies up to a tenth above the band fold into its
-// upper tenth: 25 to 54 ms.
+// upper tenth: 2.5 to 5 ms.
 enum class ResamplerFilter { kSharp, kShort };
 
 class Resampler {
@@ -23,6 +25,8 @@ class Resampler {
   void Push(std::span<const float> in, std::vector<float>& out);
   // Appends the rest; no Push may follow.
   void Finish(std::vector<float>& out);
+  // Input samples behind an output sample's place that it waits for, where that is known (kShort).
+  std::optional<std::size_t> Reach() const;
 
  private:
   struct Impl;

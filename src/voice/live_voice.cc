@@ -224,19 +224,17 @@ std::unique_ptr<StreamTransformer> MakeLiveTransformer(
   if (options.pitch == PitchMode::kRandom) throw Error("neural: pitch keep or target is allowed");
   std::unique_ptr<StreamTransformer> transformer =
       std::make_unique<LiveTransformer>(models, options, std::move(voice_after_pause));
-  // Below 16 kHz the conversion comes on top: its filters are the longer the lower the rate.
-  double latency_s = static_cast<double>(transformer->LatencySamples()) / kRateHz;
   if (rate_hz != kRateHz) {
     transformer = std::make_unique<Resampled>(std::move(transformer), rate_hz, kRateHz,
                                               options.peak_limit, ResamplerFilter::kShort);
   }
-  if (rate_hz > kRateHz) latency_s = static_cast<double>(transformer->LatencySamples()) / rate_hz;
+  const double latency_s = static_cast<double>(transformer->LatencySamples()) / rate_hz;
   if (latency_s > kMostLiveLatencyS) {
     throw Error(fmt::format(
         "{} and {} look too far ahead for a stream at {} Hz: a latency of {:.0f} ms, at most "
         "{:.0f} are allowed",
-        models->Content().File().where, models->Synth().File().where, std::max(rate_hz, kRateHz),
-        1000.0 * latency_s, 1000.0 * kMostLiveLatencyS));
+        models->Content().File().where, models->Synth().File().where, rate_hz, 1000.0 * latency_s,
+        1000.0 * kMostLiveLatencyS));
   }
   return transformer;
 }

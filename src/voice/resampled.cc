@@ -10,7 +10,6 @@ Resampled::Resampled(std::unique_ptr<StreamTransformer> inner, int outer_rate_hz
     : inner_(std::move(inner)),
       ratio_(static_cast<double>(outer_rate_hz) / inner_rate_hz),
       peak_limit_(static_cast<float>(peak_limit)),
-      filter_(filter),
       down_(outer_rate_hz, inner_rate_hz, filter),
       up_(inner_rate_hz, outer_rate_hz, filter) {}
 
@@ -46,17 +45,16 @@ void Resampled::Deliver(std::vector<float>& out) {
 }
 
 std::size_t Resampled::LatencySamples() const {
+  const double inner = static_cast<double>(inner_->LatencySamples());
+  if (const auto down = down_.Reach(), up = up_.Reach(); down && up) {
+    // One more sample of each rate, since their places lie between one another.
+    const double samples = (inner + static_cast<double>(*up) + 1.0) * ratio_;
+    return static_cast<std::size_t>(std::ceil(samples)) + *down + 1;
+  }
   // Measured with libsoxr's HQ recipe between 48 kHz and 48–192 kHz: a pair of converters holds
   // back 23 to 38 ms (mcadams_test.cc).
   constexpr double kConvertersSeconds = 0.040;
-  // Short filters, between 16 kHz and 16–192 kHz: 25 to 41 ms, to 8 kHz 54 ms
-  // (live_voice_test.cc).
-  constexpr double kShortSeconds = 0.042, kShortBelowSeconds = 0.056;
-  const double inner = static_cast<double>(inner_->LatencySamples()) * ratio_;
-  const double converters = filter_ == ResamplerFilter::kSharp
-                                ? kConvertersSeconds * 48000.0
-                                : (ratio_ < 1.0 ? kShortBelowSeconds : kShortSeconds) * 16000.0;
-  return static_cast<std::size_t>(std::ceil(inner + converters * ratio_));
+  return static_cast<std::size_t>(std::ceil((inner + kConvertersSeconds * 48000.0) * ratio_));
 }
 
 }  // namespace sotto

@@ -27,7 +27,6 @@ class Resampled : public StreamTransformer {
   const std::unique_ptr<StreamTransformer> inner_;
   const double ratio_;  // outer rate / inner rate
   const float peak_limit_;
-  const ResamplerFilter filter_;
   Resampler down_, up_;
   std::vector<float> low_in_, low_out_, high_;
   std::size_t pushed_ = 0, emitted_ = 0;
