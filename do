@@ -119,7 +119,8 @@ lint() {
   [ -f build/build.ninja ] || cmake --preset release >/dev/null
   git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror
   tools/check_rooms
-  git ls-files 'src/*.cc' 'bench/*.cc' 'fuzz/*.cc' | grep -v '^fuzz/' |
+  # clang 14 does not compile the headers of libtorch 1.13 as C++20: all rooms but learn.
+  git ls-files 'src/*.cc' 'bench/*.cc' | grep -v '^src/learn/' |
     xargs -P "$(nproc)" -n 4 clang-tidy -p build --quiet 2> >(grep -v 'warnings generated' >&2)
 }
 
