@@ -17,7 +17,7 @@ namespace sotto {
 namespace {
 
 constexpr int kRateHz = 16000;
-constexpr std::int64_t kContextFrames = 100;  // content frames: 2 s, more than the encoder sees
+constexpr std::int64_t kContextFrames = 140;  // content frames: 2.8 s, more than the encoder sees
 
 class NeuralTransformer : public StreamTransformer {
  public:
