@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "base/error.h"
@@ -37,16 +38,21 @@ SincResampler::SincResampler(double from_hz, double to_hz) {
     table_.push_back(static_cast<float>(
         kBand * sinc * Bessel(kBeta * std::sqrt(1.0 - place * place)) / Bessel(kBeta) / stretch_));
   }
-  table_.push_back(0.0F);
+  table_.insert(table_.end(), 2 + static_cast<std::size_t>(kPhases), 0.0F);  // beyond the reach
 }
 
-// Of a distance in input samples, linear between two entries of the table.
-double SincResampler::Kernel(double samples) const {
-  const double at = std::abs(samples) / stretch_ * kPhases;
-  const auto below = static_cast<std::size_t>(at);
-  if (below + 1 >= table_.size()) return 0.0;
-  const double share = at - static_cast<double>(below);
-  return table_[below] + share * (table_[below + 1] - table_[below]);
+// The sum of `count` samples, each weighed by the kernel at its distance: `at` entries of the table
+// for the first of them, `step` more or fewer for each that follows; linear between two entries.
+float SincResampler::Weigh(const float* x, std::size_t count, double at, double step) const {
+  float sum = 0.0F;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto place = static_cast<float>(at + static_cast<double>(k) * step);
+    const auto below = static_cast<std::int32_t>(place);
+    const float low = table_[static_cast<std::size_t>(below)];
+    const float high = table_[static_cast<std::size_t>(below) + 1];
+    sum += x[k] * (low + (place - static_cast<float>(below)) * (high - low));
+  }
+  return sum;
 }
 
 // Output samples whose inputs lie before `end`; of the last ones the rest is silence.
@@ -57,11 +63,13 @@ void SincResampler::Emit(std::size_t end, bool last, std::vector<float>& out) {
     if (last ? whole >= end : whole + reach_ >= end) break;
     const std::size_t from = whole + 1 > reach_ ? whole + 1 - reach_ : 0;
     const std::size_t to = std::min(whole + reach_ + 1, end);
-    double sum = 0.0;
-    for (std::size_t k = from; k < to; ++k) {
-      sum += window_[k - first_] * Kernel(place - static_cast<double>(k));
-    }
-    out.push_back(static_cast<float>(sum));
+    const double entries = kPhases / stretch_;  // of the table, for an input sample
+    const double behind = place - static_cast<double>(whole);
+    const float* x = window_.data();
+    out.push_back(
+        Weigh(x + (from - first_), whole + 1 - from, (place - static_cast<double>(from)) * entries,
+              -entries) +
+        Weigh(x + (whole + 1 - first_), to - (whole + 1), (1.0 - behind) * entries, entries));
     ++made_;
   }
   const auto next = static_cast<std::size_t>(static_cast<double>(made_) * step_);

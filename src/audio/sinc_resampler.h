@@ -29,13 +29,13 @@ class SincResampler {
   void Finish(std::vector<float>& out);
 
  private:
-  double Kernel(double samples) const;
+  float Weigh(const float* x, std::size_t count, double at, double step) const;
   void Emit(std::size_t end, bool last, std::vector<float>& out);
 
   double step_ = 1.0;     // input samples for each output sample
   double stretch_ = 1.0;  // input samples of one sample of the lower rate, at least 1
   std::size_t reach_ = 0;
-  std::vector<float> table_;   // the kernel's right half
+  std::vector<float> table_;   // the kernel's right half, zeros behind it
   std::vector<float> window_;  // input from first_ on
   std::size_t first_ = 0, taken_ = 0, made_ = 0;
 };

@@ -37,7 +37,7 @@ double PeakInside(const std::vector<float>& x) {
   return peak;
 }
 
-TEST(SincResampler, ATonesInTheBandComeOutAsTheyAre) {
+TEST(SincResampler, TonesInTheBandComeOutAsTheyAre) {
   for (const auto& [from, to] : std::vector<std::pair<double, double>>{{8000, 16000},
                                                                        {16000, 8000},
                                                                        {48000, 16000},
