@@ -26,6 +26,10 @@ void BeginFrom(const TensorFile& base, const ConvNextOptions& its_body, const Co
       if (name.find(".narrow.") != std::string::npos) value.zero_();
       continue;
     }
+    if (name.starts_with("attend.") && !base.tensors.contains(name)) {
+      if (name.find(".out.") != std::string::npos) value.zero_();
+      continue;
+    }
     const NamedTensor& stored = base.Get(name, value.sizes().vec());
     value.copy_(torch::from_blob(const_cast<float*>(stored.values.data()), stored.shape));
   }

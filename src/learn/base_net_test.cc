@@ -50,6 +50,7 @@ TEST(BaseNet, ADeeperNetBeginsAsTheSameFunction) {
   const TensorFile base = RandomContent(Small({2}));
   ContentOptions deeper = Small({2});
   deeper.body.blocks = 5;
+  deeper.attend_every = 2;
   const torch::Tensor shallow = Output(Small({2}), base, 40), deep = Output(deeper, base, 40);
   EXPECT_GT(shallow.abs().max().item<float>(), 1e-3F);
   EXPECT_LT((shallow - deep).abs().max().item<float>(), 1e-5F);

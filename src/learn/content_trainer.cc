@@ -156,6 +156,9 @@ void ContentTraining::Validate() const {
     if (!ok) throw Error(what);
   };
   need(net.mels == kStudentMels.mels, "the content encoder sees 80 mel bands");
+  need(net.attend_every >= 0 && net.attend_every <= net.body.blocks,
+       "attention stands behind a number of blocks that are there");
+  need(net.attention.reach >= 1, "attention reaches at least one frame");
   need(batch >= 1, "a batch needs a crop");
   need(margin >= 0 && frames > 2 * margin, "crops are longer than their margins");
   need(!speeds.empty(), "at least one speed");

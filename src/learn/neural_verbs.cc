@@ -169,6 +169,10 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--bottleneck-from", f->bottleneck_from,
                    "A content encoder whose bottleneck to take instead of fitting one");
   verb->add_option("--base", f->base, "A content encoder to begin with");
+  verb->add_option("--attend-every", t.net.attend_every,
+                   "Attention behind every so many blocks; 0: none");
+  verb->add_option("--attend-reach", t.net.attention.reach,
+                   "So many frames of 20 ms to either side");
   verb->add_option("--stem-ahead", t.net.stem_ahead, "Look-ahead of the first layer");
   verb->add_option("--speaker-directions", t.speaker_directions,
                    "Removed from the teacher's states: those that tell speakers apart most");

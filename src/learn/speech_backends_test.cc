@@ -32,12 +32,12 @@ double LargestDifference(const torch::Tensor& y, const Eigen::MatrixXf& mine) {
 
 TEST(SpeechBackends, GiveTheSameContent) {
   torch::NoGradGuard no_grad;
-  for (const bool causal : {false, true}) {
-    ContentOptions options;
-    if (causal) {
-      options.stem_ahead = 0;
-      options.body.ahead = {1, 0, 0};
-    }
+  ContentOptions both_ways, causal, attends;
+  causal.stem_ahead = 0;
+  causal.body.ahead = {1, 0, 0};
+  attends.attend_every = 2;
+  attends.attention.reach = 20;
+  for (const ContentOptions& options : {both_ways, causal, attends}) {
     const TensorFile file = RandomContent(options);
     const Eigen::MatrixXf mels = (Noise(80, 120, 1).array() * 3.0f + 12.0f).matrix();
     const Eigen::MatrixXf used = ContentNet(file).Encode(mels, 60);
@@ -116,6 +116,7 @@ TEST(SpeechBackends, ComputeLayersInAnotherType) {
   torch::NoGradGuard no_grad;
   ContentOptions content;
   content.body = {16, 32, 2, 5, {1}, {2}};
+  content.attend_every = 1;
   SynthOptions synth;
   synth.body = {16, 32, 2, 5, {1}, {2}};
   TorchBackend plain(torch::kCPU), wide(torch::kCPU);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/attention.h"
 #include "nn/conv.h"
 #include "nn/safetensors.h"
 
@@ -46,6 +47,8 @@ class TorchBackend {
   Tensor DepthwiseConv(const Tensor& x, const std::string& name, const DepthwiseShape& shape);
   Tensor LayerNorm(const Tensor& x, const std::string& name);
   static Tensor InstanceNorm(const Tensor& x);
+  static Tensor Attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const AttentionShape& shape);
   // With SetDropout, some of the values become 0.
   Tensor Gelu(const Tensor& x) const {
     const Tensor y = torch::gelu(x, "tanh");

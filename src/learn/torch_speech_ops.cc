@@ -74,6 +74,35 @@ Tensor TorchBackend::InstanceNorm(const Tensor& x) {
   return (centred * (variance + kInstanceNormFloor).rsqrt()).to(x.scalar_type());
 }
 
+Tensor TorchBackend::Attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                            const AttentionShape& s) {
+  const std::int64_t frames = query.size(2);
+  const auto plain = query.options().dtype(torch::kFloat32).requires_grad(false);
+  const Tensor at = torch::arange(frames, plain);
+  std::vector<float> steps;
+  for (std::int64_t i = 0; i < s.key / 2; ++i) steps.push_back(static_cast<float>(s.Turn(i)));
+  const Tensor angle = torch::outer(at, torch::tensor(steps).to(query.device()));
+  const Tensor cosine = angle.cos().to(query.scalar_type());
+  const Tensor sine = angle.sin().to(query.scalar_type());
+  // batch × heads × frames × size
+  const auto heads = [&](const Tensor& x) {
+    return x.unflatten(1, {s.heads, x.size(1) / s.heads}).transpose(2, 3);
+  };
+  const auto turned = [&](const Tensor& x) {
+    const Tensor pairs = heads(x).unflatten(3, {s.key / 2, 2});
+    const Tensor a = pairs.select(4, 0), b = pairs.select(4, 1);
+    return torch::stack({a * cosine - b * sine, b * cosine + a * sine}, 4).flatten(3);
+  };
+  const double scale = 1.0 / std::sqrt(static_cast<double>(s.key));
+  Tensor scores = torch::matmul(turned(query) * scale, turned(key).transpose(2, 3));
+  if (frames > s.reach + 1) {
+    const Tensor far = (at.unsqueeze(0) - at.unsqueeze(1)).abs() > static_cast<double>(s.reach);
+    scores = scores.masked_fill(far, -1e9);
+  }
+  const Tensor share = torch::softmax(scores, 3).to(value.scalar_type());
+  return torch::matmul(share, heads(value)).transpose(2, 3).flatten(1, 2);
+}
+
 Tensor TorchBackend::FoldPairs(const Tensor& x) {
   const std::int64_t batch = x.size(0), rows = x.size(1), frames = x.size(2);
   if (frames % 2 != 0) throw Error(fmt::format("{} frames are no pairs", frames));

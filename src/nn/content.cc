@@ -30,6 +30,20 @@ ContentOptions ReadContentOptions(const TensorFile& file) {
     json.at("stem_kernel").get_to(o.stem_kernel);
     json.at("stem_ahead").get_to(o.stem_ahead);
     o.body = ConvNextFromJson(json.at("body"), file.where);
+    if (json.contains("attention")) {
+      const Json& a = json.at("attention");
+      a.at("every").get_to(o.attend_every);
+      a.at("heads").get_to(o.attention.heads);
+      a.at("key").get_to(o.attention.key);
+      a.at("value").get_to(o.attention.value);
+      a.at("reach").get_to(o.attention.reach);
+      CheckSize(file.where, "every", o.attend_every, 1, o.body.blocks);
+      CheckSize(file.where, "heads", o.attention.heads, 1, 64);
+      CheckSize(file.where, "key", o.attention.key, 2, 1024);
+      CheckSize(file.where, "value", o.attention.value, 1, 1024);
+      CheckSize(file.where, "reach", o.attention.reach, 1, 3000);
+      if (o.attention.key % 2 != 0) throw Error(fmt::format("{}: keys are even", file.where));
+    }
     CheckSize(file.where, "mels", o.mels, 1, 1024);
     CheckSize(file.where, "bottleneck", o.bottleneck, 1, 8192);
     CheckSize(file.where, "teacher", o.teacher, 1, 8192);
@@ -43,13 +57,20 @@ ContentOptions ReadContentOptions(const TensorFile& file) {
 
 void WriteContentOptions(const ContentOptions& o, TensorFile& file) {
   file.metadata["sotto.kind"] = "content";
-  file.metadata["sotto.options"] = Json{
-      {"mels", o.mels},
-      {"bottleneck", o.bottleneck},
-      {"teacher", o.teacher},
-      {"stem_kernel", o.stem_kernel},
-      {"stem_ahead", o.stem_ahead},
-      {"body", ToJson(o.body)}}.dump();
+  Json json = {{"mels", o.mels},
+               {"bottleneck", o.bottleneck},
+               {"teacher", o.teacher},
+               {"stem_kernel", o.stem_kernel},
+               {"stem_ahead", o.stem_ahead},
+               {"body", ToJson(o.body)}};
+  if (o.attend_every > 0) {
+    json["attention"] = {{"every", o.attend_every},
+                         {"heads", o.attention.heads},
+                         {"key", o.attention.key},
+                         {"value", o.attention.value},
+                         {"reach", o.attention.reach}};
+  }
+  file.metadata["sotto.options"] = json.dump();
 }
 
 std::int64_t ContentFrames(std::int64_t samples) {

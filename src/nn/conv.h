@@ -4,10 +4,10 @@
 //   MeanOverTime, SoftmaxOverTime, Statistics (weighted mean and deviation), RepeatLike, CentreRows
 // and, for the nets that make speech (content_net.h, synth_net.h, adain_net.h):
 //   Linear, DepthwiseConv, LayerNorm (over channels), InstanceNorm (each channel to mean 0 and
-//   variance 1 over time), Gelu, Modulate (x·(1 + scale) + shift, one of each a channel), Affine
-//   (two constants), FoldPairs (two frames become one, twice as high), UnfoldPairs (twice as many
-//   frames, linearly between), Stft, InverseStft, LogMagnitude, Exp, Cos, Sin, Multiply, Subtract,
-//   Work and Full (to the type that layers compute in, and back)
+//   variance 1 over time), Attend (attention.h), Gelu, Modulate (x·(1 + scale) + shift, one of each
+//   a channel), Affine (two constants), FoldPairs (two frames become one, twice as high),
+//   UnfoldPairs (twice as many frames, linearly between), Stft, InverseStft, LogMagnitude, Exp,
+//   Cos, Sin, Multiply, Subtract, Work and Full (to the type that layers compute in, and back)
 // A net is a template over it, written once (ecapa.h, xvector.h, content_net.h, synth_net.h,
 // adain_net.h).
 #pragma once

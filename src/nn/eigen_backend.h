@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/attention.h"
 #include "nn/conv.h"
 #include "nn/safetensors.h"
 
@@ -53,6 +54,9 @@ class EigenBackend {
   Tensor LayerNorm(Tensor x, const std::string& name) const;
   // Each channel to mean 0 and variance 1 over time.
   static Tensor InstanceNorm(Tensor x);
+  // heads·key × frames twice and heads·value × frames to heads·value × frames.
+  static Tensor Attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const AttentionShape& shape);
   // x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))) (Hendrycks & Gimpel 2016).
   static Tensor Gelu(Tensor x);
   static Tensor Modulate(Tensor x, const Tensor& scale, const Tensor& shift);

@@ -76,6 +76,23 @@ Tensor Product(const RowMajor& weight, const Tensor& x) {
   return y;
 }
 
+// Pairs (a, b) of neighbouring rows to (a·cos − b·sin, b·cos + a·sin) of an angle that grows from
+// frame to frame.
+Tensor Turned(const Tensor& x, const AttentionShape& s) {
+  Tensor y(x.rows(), x.cols());
+  for (Eigen::Index r = 0; r < x.rows(); r += 2) {
+    const double step = s.Turn(r % s.key / 2);
+    for (Eigen::Index t = 0; t < x.cols(); ++t) {
+      const double angle = step * static_cast<double>(t);
+      const auto cosine = static_cast<float>(std::cos(angle));
+      const auto sine = static_cast<float>(std::sin(angle));
+      y(r, t) = x(r, t) * cosine - x(r + 1, t) * sine;
+      y(r + 1, t) = x(r + 1, t) * cosine + x(r, t) * sine;
+    }
+  }
+  return y;
+}
+
 const Bases& BasesOf(const StftShape& shape) {
   thread_local Bases bases(shape);
   if (bases.window != shape.window) bases = Bases(shape);
@@ -142,6 +159,36 @@ Tensor EigenBackend::InstanceNorm(Tensor x) {
       (x.array().square().rowwise().mean() + kInstanceNormFloor).sqrt().inverse();
   x.array().colwise() *= scale;
   return x;
+}
+
+Tensor EigenBackend::Attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                            const AttentionShape& s) {
+  constexpr Eigen::Index kTogether = 128;  // queries: the scores of one product
+  const Eigen::Index frames = query.cols();
+  const Tensor turned = Turned(query, s) / std::sqrt(static_cast<float>(s.key));
+  const Tensor keys = Turned(key, s);
+  Tensor y(s.heads * s.value, frames);
+  for (Eigen::Index from = 0; from < frames; from += kTogether) {
+    const Eigen::Index count = std::min(kTogether, frames - from);
+    const Eigen::Index first = std::max<Eigen::Index>(0, from - s.reach);
+    const Eigen::Index heard = std::min(frames, from + count + s.reach) - first;
+    for (std::int64_t h = 0; h < s.heads; ++h) {
+      Tensor scores = keys.block(h * s.key, first, s.key, heard).transpose() *
+                      turned.block(h * s.key, from, s.key, count);
+      for (Eigen::Index t = 0; t < count; ++t) {
+        const Eigen::Index near = std::max<Eigen::Index>(0, from + t - s.reach - first);
+        const Eigen::Index much = std::min(heard, from + t + s.reach + 1 - first) - near;
+        auto inside = scores.col(t).segment(near, much).array();
+        inside = (inside - inside.maxCoeff()).exp();
+        inside /= inside.sum();
+        scores.col(t).head(near).setZero();
+        scores.col(t).tail(heard - near - much).setZero();
+      }
+      y.block(h * s.value, from, s.value, count).noalias() =
+          value.block(h * s.value, first, s.value, heard) * scores;
+    }
+  }
+  return y;
 }
 
 Tensor EigenBackend::Gelu(Tensor x) {

@@ -86,6 +86,9 @@ class WeightMaker {
     return x;
   }
   static Tensor InstanceNorm(const Tensor& x) { return x; }
+  static Tensor Attend(const Tensor&, const Tensor&, const Tensor& value, const AttentionShape&) {
+    return value;
+  }
   static Tensor Gelu(const Tensor& x) { return x; }
   static Tensor Modulate(const Tensor& x, const Tensor&, const Tensor&) { return x; }
   static Tensor Affine(const Tensor& x, float, float) { return x; }

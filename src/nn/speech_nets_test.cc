@@ -134,6 +134,38 @@ TEST(SpeechOps, InstanceNormalisationLeavesNoMeanAndVarianceOne) {
   }
 }
 
+TEST(SpeechOps, AttentionIsItsDefinition) {
+  const AttentionShape shape{2, 4, 3, 20};
+  constexpr int kFrames = 300;  // more than one product's
+  const Eigen::MatrixXf q = Noise(8, kFrames, 1), k = Noise(8, kFrames, 2),
+                        v = Noise(6, kFrames, 3);
+  const Eigen::MatrixXf y = EigenBackend::Attend(q, k, v, shape);
+  ASSERT_EQ(y.rows(), 6);
+  ASSERT_EQ(y.cols(), kFrames);
+  // A key's pair of numbers as a complex one, turned by the distance between the frames.
+  const auto pair = [](const Eigen::MatrixXf& x, int row, int t) {
+    return std::complex<double>(x(row, t), x(row + 1, t));
+  };
+  for (const int t : {0, 7, 130, 299}) {
+    for (int head = 0; head < 2; ++head) {
+      double sum = 0.0, heard[3] = {};
+      for (int s = std::max(0, t - 20); s <= std::min(kFrames - 1, t + 20); ++s) {
+        double score = 0.0;
+        for (int i = 0; i < 2; ++i) {
+          const double angle = (t - s) * std::pow(10000.0, -0.5 * i);
+          score += (pair(q, 4 * head + 2 * i, t) * std::conj(pair(k, 4 * head + 2 * i, s)) *
+                    std::polar(1.0, angle))
+                       .real();
+        }
+        const double share = std::exp(score / 2.0);
+        sum += share;
+        for (int c = 0; c < 3; ++c) heard[c] += share * v(3 * head + c, s);
+      }
+      for (int c = 0; c < 3; ++c) EXPECT_NEAR(y(3 * head + c, t), heard[c] / sum, 1e-4) << t;
+    }
+  }
+}
+
 TEST(Source, HasPowerOneAndItsHarmonics) {
   for (const double f0 : {80.0, 150.0, 437.0}) {
     double power = 0.0, slow = 0.0;
@@ -182,21 +214,29 @@ TEST(Content, PiecesGiveWhatTheWholeGives) {
 }
 
 TEST(Content, SeesAsFarAsItSays) {
-  const ContentOptions options = SmallContent();
-  const ContentNet net(RandomContent(options));
-  const Reach sees = options.Sees();
-  EXPECT_EQ(sees.right, 2 + 2 + 2 + 2);  // the stem, and ahead × dilation of three blocks
-  Eigen::MatrixXf mels = Noise(12, 120, 6);
-  const Eigen::MatrixXf before = net.Encode(mels, 60);
-  mels.col(60).array() += 3.0f;  // content frame 30
-  const Eigen::MatrixXf after = net.Encode(mels, 60);
-  for (Eigen::Index t = 0; t < 60; ++t) {
-    if (t < 30 - sees.right || t > 30 + sees.left) {
-      EXPECT_EQ((after.col(t) - before.col(t)).norm(), 0.0f) << t;
+  for (const bool attends : {false, true}) {
+    ContentOptions options = SmallContent();
+    if (attends) {
+      options.attend_every = 2;
+      options.attention = {2, 4, 3, 5};
     }
+    const ContentNet net(RandomContent(options));
+    ASSERT_EQ(ReadContentOptions(net.File()).attend_every, options.attend_every);
+    const Reach sees = options.Sees();
+    // The stem, ahead × dilation of three blocks, and attention behind the second.
+    EXPECT_EQ(sees.right, 2 + 2 + 2 + 2 + (attends ? 5 : 0));
+    Eigen::MatrixXf mels = Noise(12, 120, 6);
+    const Eigen::MatrixXf before = net.Encode(mels, 60);
+    mels.col(60).array() += 3.0f;  // content frame 30
+    const Eigen::MatrixXf after = net.Encode(mels, 60);
+    for (Eigen::Index t = 0; t < 60; ++t) {
+      if (t < 30 - sees.right || t > 30 + sees.left) {
+        EXPECT_EQ((after.col(t) - before.col(t)).norm(), 0.0f) << t;
+      }
+    }
+    EXPECT_GT((after.col(30 - sees.right) - before.col(30 - sees.right)).norm(), 0.0f);
+    EXPECT_GT((after.col(30 + sees.left) - before.col(30 + sees.left)).norm(), 0.0f);
   }
-  EXPECT_GT((after.col(30 - sees.right) - before.col(30 - sees.right)).norm(), 0.0f);
-  EXPECT_GT((after.col(30 + sees.left) - before.col(30 + sees.left)).norm(), 0.0f);
 }
 
 TEST(Content, TeacherStatesLandOnContentFrames) {
@@ -317,6 +357,13 @@ TEST(SpeechNets, DamagedFilesAreErrors) {
   no_bottleneck.tensors.erase("bottleneck.weight");
   EXPECT_THROW(ContentNet{no_bottleneck}, Error);
   TensorFile synth = RandomSynth(SmallSynth());
+  ContentOptions attends = SmallContent();
+  attends.attend_every = 1;
+  TensorFile deaf = RandomContent(attends);
+  deaf.tensors.erase("attend.2.out.bias");
+  EXPECT_THROW(ContentNet{deaf}, Error);
+  attends.attention.key = 3;
+  EXPECT_THROW(ReadContentOptions(RandomContent(attends)), Error);
   synth.metadata["sotto.options"] = "{\"content\": -1}";
   EXPECT_THROW(SynthNet{synth}, Error);
   synth.metadata["sotto.kind"] = "ecapa";

@@ -160,6 +160,10 @@ Tensor StreamBackend::Stack(std::initializer_list<const Tensor*> parts) {
   return EigenBackend::Stack(Align(parts));
 }
 
+Tensor StreamBackend::Attend(const Tensor&, const Tensor&, const Tensor&, const AttentionShape&) {
+  throw Error("a content encoder with attention does not stream");
+}
+
 Tensor StreamBackend::Linear(const Tensor& x, const std::string& name, std::int64_t in,
                              std::int64_t out) {
   State& state = Next(2);

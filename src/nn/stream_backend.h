@@ -46,6 +46,9 @@ class StreamBackend {
   Tensor LayerNorm(Tensor x, const std::string& name) const {
     return eigen_.LayerNorm(std::move(x), name);
   }
+  // Throws Error: attention waits for seconds.
+  static Tensor Attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const AttentionShape& shape);
   static Tensor Gelu(Tensor x) { return EigenBackend::Gelu(std::move(x)); }
   static Tensor Modulate(Tensor x, const Tensor& scale, const Tensor& shift) {
     return EigenBackend::Modulate(std::move(x), scale, shift);
