@@ -59,13 +59,9 @@ void Speed(const TensorFile& content_file, const TensorFile& synth_file) {
   Eigen::MatrixXf z;
   const double mel_s = Seconds([&] { mels = LogMel(x, FbankOptions::Encoder()); });
   const double content_s = Seconds([&] {
-    ContentStream stream(content);
-    const Eigen::Map<const Eigen::MatrixXf> all(mels.values.data(), 80,
-                                                static_cast<Eigen::Index>(mels.frames));
-    const Eigen::MatrixXf first = stream.Push(all);
-    const Eigen::MatrixXf rest = stream.Finish(ContentFrames(static_cast<std::int64_t>(x.size())));
-    z.resize(first.rows(), first.cols() + rest.cols());
-    z << first, rest;
+    z = content.Encode(Eigen::Map<const Eigen::MatrixXf>(mels.values.data(), 80,
+                                                         static_cast<Eigen::Index>(mels.frames)),
+                       ContentFrames(static_cast<std::int64_t>(x.size())));
   });
   const double f0_s = Seconds([&] { SynthesisF0(x); });
   std::size_t samples = 0;

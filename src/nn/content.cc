@@ -125,43 +125,4 @@ Eigen::MatrixXf ContentNet::FromTeacher(const Eigen::MatrixXf& states, std::int6
       backend.Linear(states, "bottleneck", options_.teacher, options_.bottleneck), frames);
 }
 
-ContentStream::ContentStream(const ContentNet& net, std::int64_t chunk)
-    : net_(net), sees_(net.Options().Sees()), chunk_(chunk), held_(net.Options().mels, 0) {}
-
-// Content frames next_ … end − 1, and forgets the mels that no later frame sees.
-Eigen::MatrixXf ContentStream::Run(std::int64_t end, bool last) {
-  const std::int64_t to = last ? end : end + sees_.right;
-  const Eigen::MatrixXf y = net_.Encode(
-      held_.leftCols(std::min<Eigen::Index>(held_.cols(), 2 * (to - held_from_))), to - held_from_);
-  Eigen::MatrixXf out = y.middleCols(next_ - held_from_, end - next_);
-  next_ = end;
-  if (!last) {
-    const std::int64_t keep = std::max(held_from_, next_ - sees_.left);
-    held_ = held_.rightCols(held_.cols() - 2 * (keep - held_from_)).eval();
-    held_from_ = keep;
-  }
-  return out;
-}
-
-Eigen::MatrixXf ContentStream::Push(const Eigen::MatrixXf& mels) {
-  const Eigen::Index before = held_.cols();
-  held_.conservativeResize(Eigen::NoChange, before + mels.cols());
-  held_.rightCols(mels.cols()) = mels;
-  Eigen::MatrixXf out(net_.Options().bottleneck, 0);
-  while (held_.cols() >= 2 * (next_ + chunk_ + sees_.right - held_from_)) {
-    const Eigen::MatrixXf piece = Run(next_ + chunk_, false);
-    out.conservativeResize(Eigen::NoChange, out.cols() + piece.cols());
-    out.rightCols(piece.cols()) = piece;
-  }
-  return out;
-}
-
-Eigen::MatrixXf ContentStream::Finish(std::int64_t frames) {
-  if (frames < next_)
-    throw Error(fmt::format("{} content frames came out, {} asked", next_, frames));
-  if (frames == next_) return {net_.Options().bottleneck, 0};
-  if (held_.cols() == 0) throw Error("content of no mel frames");
-  return Run(frames, true);
-}
-
 }  // namespace sotto

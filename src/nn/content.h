@@ -9,7 +9,6 @@
 
 #include <Eigen/Core>
 #include <cstdint>
-#include <vector>
 
 #include "nn/content_net.h"
 #include "nn/safetensors.h"
@@ -43,30 +42,8 @@ class ContentNet {
   Eigen::MatrixXf FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const;
 
  private:
-  friend class ContentStream;
   TensorFile file_;
   ContentOptions options_;
-};
-
-// The same in bounded memory: pieces of `chunk` content frames, each with all that the net sees
-// around it, so that the result is that of one piece (to rounding).
-class ContentStream {
- public:
-  explicit ContentStream(const ContentNet& net, std::int64_t chunk = 1500);
-  // Mel frames in; content frames (columns) that are ready out.
-  Eigen::MatrixXf Push(const Eigen::MatrixXf& mels);
-  // The rest, up to `frames` in all.
-  Eigen::MatrixXf Finish(std::int64_t frames);
-
- private:
-  Eigen::MatrixXf Run(std::int64_t end, bool last);
-
-  const ContentNet& net_;
-  Reach sees_;
-  std::int64_t chunk_;
-  Eigen::MatrixXf held_;        // mel frames from 2·held_from_ on
-  std::int64_t held_from_ = 0;  // content frames
-  std::int64_t next_ = 0;       // content frame that comes out next
 };
 
 }  // namespace sotto

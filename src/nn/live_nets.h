@@ -1,7 +1,7 @@
 // The content encoder and the synthesiser as their input comes: every frame is computed once, and
 // comes out as soon as all that it sees is there (nn/stream_backend.h). For nets with a bounded
 // look-ahead; the result is that of one piece (ContentNet::Encode, SynthNet::Run), to rounding.
-// Recordings go faster through ContentStream and SynthStream, whose pieces are long.
+// Recordings go faster through ContentNet::Encode and SynthStream, whose pieces are long.
 #pragma once
 
 #include <Eigen/Core>

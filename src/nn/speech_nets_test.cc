@@ -193,26 +193,6 @@ TEST(Source, FillsUnvoicedStretchesBetweenTheirNeighbours) {
   EXPECT_TRUE(FillUnvoiced({}).empty());
 }
 
-TEST(Content, PiecesGiveWhatTheWholeGives) {
-  const ContentNet net(RandomContent(SmallContent()));
-  const Eigen::MatrixXf mels = (Noise(12, 333, 5).array() * 4.0f + 10.0f).matrix();
-  const Eigen::MatrixXf whole = net.Encode(mels, 167);
-  for (const std::int64_t chunk : {7, 40, 1000}) {
-    ContentStream stream(net, chunk);
-    Eigen::MatrixXf all(6, 0);
-    const auto take = [&](const Eigen::MatrixXf& part) {
-      all.conservativeResize(Eigen::NoChange, all.cols() + part.cols());
-      all.rightCols(part.cols()) = part;
-    };
-    for (Eigen::Index at = 0; at < 333; at += 31) {
-      take(stream.Push(mels.middleCols(at, std::min<Eigen::Index>(31, 333 - at))));
-    }
-    take(stream.Finish(167));
-    ASSERT_EQ(all.cols(), 167);
-    EXPECT_LT((all - whole).cwiseAbs().maxCoeff(), 2e-5f);
-  }
-}
-
 TEST(Content, SeesAsFarAsItSays) {
   for (const bool attends : {false, true}) {
     ContentOptions options = SmallContent();

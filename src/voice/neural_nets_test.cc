@@ -72,6 +72,28 @@ TEST(NeuralNets, AreInTheProgramWithinTheirSizes) {
   EXPECT_EQ(NetsFingerprint({}).size(), 16u);
 }
 
+// Long recordings go through in blocks of 20 s with 2.8 s around each (neural_voice.cc); attention
+// hears further.
+TEST(NeuralNets, ABlockSaysWhatTheWholeRecordingSays) {
+  SOTTO_NEEDS_SHARED(kSpeech);
+  std::vector<float> x;
+  for (const fs::path& file : Recordings(12)) {
+    const std::vector<float> more = ReadSound(file).channels[0];
+    x.insert(x.end(), more.begin(), more.end());
+    if (x.size() > 60 * 16000) break;
+  }
+  const Features mels = LogMel(x, FbankOptions::Encoder());
+  ASSERT_GE(mels.frames, 5000u);
+  const Eigen::Map<const Eigen::MatrixXf> all(mels.values.data(), 80,
+                                              static_cast<Eigen::Index>(mels.frames));
+  const VoiceNets& nets = *OpenNeuralNets({}).models;
+  const Eigen::MatrixXf whole = nets.Encode(all, 2500).middleCols(1000, 1000);
+  const Eigen::MatrixXf block =
+      nets.Encode(all.middleCols(2 * 860, 2 * 1280), 1280).middleCols(140, 1000);
+  const Eigen::VectorXf mean = whole.rowwise().mean();
+  EXPECT_LT((block - whole).squaredNorm(), 1e-3 * (whole.colwise() - mean).squaredNorm());
+}
+
 TEST(NeuralNets, ThoseForAStreamKeepTheirSizeAndLatencyAndSpeakOnRealSpeech) {
   EXPECT_LE(kNeuralStreamContentBytes.size() + kNeuralStreamSynthBytes.size(),
             std::size_t{16} << 20);

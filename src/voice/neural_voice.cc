@@ -17,7 +17,9 @@ namespace sotto {
 namespace {
 
 constexpr int kRateHz = 16000;
-constexpr std::int64_t kContextFrames = 140;  // content frames: 2.8 s, more than the encoder sees
+// Content frames around a block: 2.8 s, more than the encoder's convolutions see and than one layer
+// of its attention does.
+constexpr std::int64_t kContextFrames = 140;
 
 class NeuralTransformer : public StreamTransformer {
  public:
