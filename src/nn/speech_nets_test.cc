@@ -64,8 +64,8 @@ TEST(SpeechOps, DepthwiseConvolutionIsItsDefinition) {
         for (int k = 0; k < 5; ++k) {
           const auto from = t + 2 * (k - 4 + static_cast<int>(ahead));
           if (from >= 0 && from < 20) {
-            sum += double{file.tensors.at("d.weight").values[static_cast<std::size_t>(c * 5 + k)]} *
-                   x(c, from);
+            const auto tap = 5 * static_cast<std::size_t>(c) + static_cast<std::size_t>(k);
+            sum += double{file.tensors.at("d.weight").values[tap]} * x(c, from);
           }
         }
         EXPECT_NEAR(y(c, t), sum, 1e-5);
@@ -241,7 +241,7 @@ TEST(Synth, PiecesGiveWhatTheWholeGives) {
     SynthStream stream(net, embedding, 5, chunk);
     std::vector<float> out;
     for (int j = 0; j < kFrames / 2; ++j) {
-      const auto t = static_cast<std::size_t>(2 * j);
+      const auto t = 2 * static_cast<std::size_t>(j);
       const std::array<double, 2> pitch = {f0[t], f0[t + 1]};
       const std::array<bool, 2> voiced = {j % 3 == 0, j % 5 == 0};
       stream.Push(content.col(j), pitch, voiced, out);
