@@ -173,7 +173,7 @@ void AddStream(CLI::App& app) {
       "by\n"
       "neural with --strategy random anew after each pause of half a second (in each channel).\n"
       "Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the vocoder\n"
-      "(voicemask, vtln, any change of the pitch), at most 250 ms for neural from 16 kHz on\n"
+      "(voicemask, vtln, any change of the pitch), at most 250 ms for neural\n"
       "(its nets in the program: 227 ms at 16 kHz, up to 233 at others). Rates above 48 kHz\n"
       "add 40 ms for mcadams and the vocoder, rates below 16 kHz 120 ms for the vocoder.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "

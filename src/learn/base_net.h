@@ -11,8 +11,7 @@ namespace sotto {
 // Blocks that look less far ahead (or further) than those of `base` keep its taps at the same
 // offsets in time; taps for which there is no place are lost, new ones are 0. Blocks behind the
 // last of `base`, and attention that it has not, begin by adding nothing, so that the deeper net
-// begins as the same function. Throws
-// Error that names a layer which is missing or of another size.
+// begins as the same function. Throws Error that names a layer which is missing or of another size.
 void BeginFrom(const TensorFile& base, const ConvNextOptions& its_body, const ConvNextOptions& body,
                TorchBackend& backend);
 

@@ -42,6 +42,14 @@ struct Ahead {
 };
 const std::vector<Ahead> kAhead = {{0, {0}}, {0, {1, 0, 0}}, {2, {1, 0}}, {2, {2}}, {4, {4, 1}}};
 
+TEST(LiveContent, RefusesAttention) {
+  ContentOptions options = SmallContent(2, {1, 0});
+  options.attend_every = 2;
+  const ContentNet net(RandomContent(options));
+  LiveContent live(net);
+  EXPECT_THROW(live.Push(Noise(12, 80, 1)), Error);
+}
+
 TEST(LiveContent, GivesWhatOnePieceGives) {
   for (const Ahead& ahead : kAhead) {
     const ContentNet net(RandomContent(SmallContent(ahead.stem, ahead.blocks)));
