@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -59,12 +60,15 @@ class Reader {
   std::size_t next_ = 0;
 };
 
-// To mean 0 and variance 1 over the dimensions. Spelt out: libtorch 1.13 gives layer_norm without a
-// bias gradients of any size on a CPU.
+// To mean 0 and variance 1 over the dimensions.
 Tensor Standardise(const Tensor& x, const std::vector<std::int64_t>& over) {
   const Tensor centred = x - x.mean(over, /*keepdim=*/true);
   return centred * torch::rsqrt(centred.square().mean(over, /*keepdim=*/true) + kEpsilon);
 }
+
+// Spelt out: on a CPU libtorch 1.13's own gelu reads past a gradient that is not contiguous, as one
+// that comes back through a transposition is not.
+Tensor Gelu(const Tensor& x) { return 0.5 * x * (1.0 + torch::erf(x * std::numbers::sqrt2 * 0.5)); }
 
 Tensor Normalise(const Tensor& x, const Tensor& weight) { return Standardise(x, {2}) * weight; }
 
@@ -121,14 +125,14 @@ Tensor Listener::Attend(const Layer& layer, const Tensor& x, const Tensor& cosin
 Tensor Listener::operator()(const Tensor& samples) const {
   Tensor x = torch::tanh(torch::conv1d(samples.unsqueeze(1), conv1_, {}, 64));
   x = Standardise(x, {1, 2}) * scale_ + shift_;
-  x = torch::gelu(torch::conv1d(x, conv2_, bias2_, 3));
-  x = torch::gelu(torch::conv1d(x, conv3_, bias3_, 2)).transpose(1, 2);
+  x = Gelu(torch::conv1d(x, conv2_, bias2_, 3));
+  x = Gelu(torch::conv1d(x, conv3_, bias3_, 2)).transpose(1, 2);
   const Tensor angle = torch::outer(torch::arange(x.size(1), frequencies_.options()), frequencies_);
   const Tensor cosine = angle.cos(), sine = angle.sin();
   for (const Layer& layer : layers_) {
     x = x + Attend(layer, Normalise(x, layer.before_attention), cosine, sine);
     const Tensor wide = torch::matmul(Normalise(x, layer.before_mlp), layer.wide);
-    x = x + torch::matmul(torch::gelu(wide + layer.wide_bias), layer.narrow) + layer.narrow_bias;
+    x = x + torch::matmul(Gelu(wide + layer.wide_bias), layer.narrow) + layer.narrow_bias;
   }
   return Normalise(x, last_).transpose(1, 2);
 }
