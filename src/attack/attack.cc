@@ -265,25 +265,30 @@ class Gatherer {
                                          "attacker, enrolment", voices_);
       MakeBackgroundProtector();
     }
-    const Voiceprinter base(*encoder_, {o_.cache, o_.jobs});
+    const Hearers base{{encoder_.get()}, {&material_.base}};
     material_.base.original =
-        base.Embed(original_, {"originals", All(original_.utterances.size()), {}, {}});
+        One(Hear(base, original_, {"originals", All(original_.utterances.size()), {}, {}}));
     material_.base.released =
-        base.Embed(released_, {"release", All(released_.utterances.size()), {}, {}});
+        One(Hear(base, released_, {"release", All(released_.utterances.size()), {}, {}}));
     if (chosen_.empty()) {
       material_.absent["semi-informed-quick"] = "it needs the attacker's own speech (--background)";
     } else {
-      material_.base.background = base.Embed(background_, {"background", chosen_, {}, {}});
+      material_.base.background = One(Hear(base, background_, {"background", chosen_, {}, {}}));
     }
-    EmbedProtected(base, plan, material_.base, Quick());
     Undo(base);
     KnowPoolRule();
+    Hearers all = base, background;
     if (attacker_) {
-      const Voiceprinter retrained(*attacker_, {o_.cache, o_.jobs});
       material_.retrained.emplace();
+      background = {{attacker_.get()}, {&*material_.retrained}};
       material_.retrained->released =
-          retrained.Embed(released_, {"release, retrained", trial_, {}, {}});
-      EmbedProtected(retrained, plan, *material_.retrained, /*background=*/true);
+          One(Hear(background, released_, {"release, retrained", trial_, {}, {}}));
+      all.encoders.push_back(attacker_.get());
+      all.materials.push_back(&*material_.retrained);
+    }
+    if (Quick()) background = all;  // otherwise the base encoder's is not asked for
+    EmbedProtected(all, background, plan);
+    if (attacker_) {
       material_.curve =
           ParseTrainingCurve(Metadata(*attacker_, "sotto.training"), o_.attacker_encoder.string());
       material_.remarks["semi-informed"] =
@@ -311,17 +316,39 @@ class Gatherer {
         ModelFor(record_.voice, OnlyUtterances(ScanGood(o_.background), ids), o_.jobs));
   }
 
-  void EmbedProtected(const Voiceprinter& printer, const TrialPlan& plan, EncoderMaterial& material,
-                      bool background) {
+  // Who hears the same sound, and what each has heard.
+  struct Hearers {
+    std::vector<const SpeakerEncoder*> encoders;
+    std::vector<EncoderMaterial*> materials;
+  };
+
+  static EmbeddingSet One(std::vector<EmbeddingSet> sets) { return std::move(sets.front()); }
+
+  std::vector<EmbeddingSet> Hear(const Hearers& hearers, const UtteranceList& list,
+                                 const VoiceprintJob& job) const {
+    return Voiceprinter(hearers.encoders, {o_.cache, o_.jobs}).Embed(list, job);
+  }
+
+  void EmbedProtected(const Hearers& all, const Hearers& background, const TrialPlan& plan) {
     if (!own_) return;
-    material.own_enrolment = printer.Embed(
-        original_, {"enrolment, attacker's draws", enrol_, own_->Change(), own_->Text()});
-    if (background && background_protector_) {
-      material.own_background = printer.Embed(
-          background_, {"background, attacker's draws", chosen_, background_protector_->Change(),
-                        background_protector_->Text()});
+    const auto keep = [](const Hearers& hearers, std::vector<EmbeddingSet> sets,
+                         std::optional<EmbeddingSet> EncoderMaterial::*place) {
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        hearers.materials[i]->*place = std::move(sets[i]);
+      }
+    };
+    keep(
+        all,
+        Hear(all, original_, {"enrolment, attacker's draws", enrol_, own_->Change(), own_->Text()}),
+        &EncoderMaterial::own_enrolment);
+    if (!background.encoders.empty() && background_protector_) {
+      keep(background,
+           Hear(background, background_,
+                {"background, attacker's draws", chosen_, background_protector_->Change(),
+                 background_protector_->Text()}),
+           &EncoderMaterial::own_background);
     }
-    Inform(printer, plan, material);
+    Inform(all, plan);
   }
 
   std::optional<Key> ReleaseKey() const {
@@ -330,11 +357,13 @@ class Gatherer {
     return std::nullopt;
   }
 
-  void Inform(const Voiceprinter& printer, const TrialPlan& plan, EncoderMaterial& material) {
+  void Inform(const Hearers& hearers, const TrialPlan& plan) {
     if (!record_.HasDraws()) {
-      material.informed.emplace();
-      material.informed->columns =
-          VectorsOf(*material.own_enrolment, plan.Enrolment(), "enrolment");
+      for (EncoderMaterial* material : hearers.materials) {
+        material->informed.emplace();
+        material->informed->columns =
+            VectorsOf(*material->own_enrolment, plan.Enrolment(), "enrolment");
+      }
       material_.remarks["informed"] = "every utterance is treated alike: there is no draw to know";
       return;
     }
@@ -353,19 +382,19 @@ class Gatherer {
           "original, for which that of the enrolment stands here";
     }
     const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_);
-    material.informed.emplace();
-    if (record_.strategy != Strategy::kRandom) {
-      material.informed->columns = VectorsOf(
-          printer.Embed(original_,
-                        {"enrolment, the release's draws", enrol_, same.Change(), same.Text()}),
-          plan.Enrolment(), "enrolment");
+    for (EncoderMaterial* material : hearers.materials) material->informed.emplace();
+    if (record_.strategy == Strategy::kRandom) {
+      InformByTrial(hearers, plan, same);
       return;
     }
-    InformByTrial(printer, plan, same, *material.informed);
+    const std::vector<EmbeddingSet> made = Hear(
+        hearers, original_, {"enrolment, the release's draws", enrol_, same.Change(), same.Text()});
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      hearers.materials[i]->informed->columns = VectorsOf(made[i], plan.Enrolment(), "enrolment");
+    }
   }
 
-  void InformByTrial(const Voiceprinter& printer, const TrialPlan& plan, const Protector& same,
-                     InformedEnrolment& informed) {
+  void InformByTrial(const Hearers& hearers, const TrialPlan& plan, const Protector& same) {
     const int most_trials = Limit(o_.informed_trials, Quick(), kQuickTrials);
     const int most_enrolment = Limit(o_.informed_enrolment, Quick(), kQuickEnrolment);
     std::vector<std::size_t> enrol, columns;
@@ -377,27 +406,28 @@ class Gatherer {
     }
     taken.clear();
     const auto n = static_cast<Eigen::Index>(enrol_.size());
+    std::size_t tried = 0;
     for (std::size_t t = 0; t < plan.Trials().size(); ++t) {
       const PlannedUtterance& trial = plan.Trials()[t];
       if (taken[trial.speaker]++ >= most_trials && most_trials > 0) continue;
-      const EmbeddingSet made =
-          printer.Embed(original_, {fmt::format("enrolment, draw of '{}'", trial.id), enrol,
-                                    same.ChangeAs(trial.id), same.Text() + "\tas " + trial.id});
-      Eigen::MatrixXf all = Eigen::MatrixXf::Constant(made.Dimension(), n, std::nanf(""));
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        all.col(static_cast<Eigen::Index>(columns[k])) =
-            made.vectors.col(static_cast<Eigen::Index>(k));
+      const std::vector<EmbeddingSet> made =
+          Hear(hearers, original_,
+               {fmt::format("enrolment, draw of '{}'", trial.id), enrol, same.ChangeAs(trial.id),
+                same.Text() + "\tas " + trial.id});
+      for (std::size_t i = 0; i < made.size(); ++i) {
+        Eigen::MatrixXf all = Eigen::MatrixXf::Constant(made[i].Dimension(), n, std::nanf(""));
+        for (std::size_t k = 0; k < columns.size(); ++k) {
+          all.col(static_cast<Eigen::Index>(columns[k])) =
+              made[i].vectors.col(static_cast<Eigen::Index>(k));
+        }
+        hearers.materials[i]->informed->by_trial[t] = std::move(all);
       }
-      informed.by_trial[t] = std::move(all);
+      ++tried;
     }
-    // Said once for both encoders.
     std::string& remark = material_.remarks["informed"];
-    const std::string said =
-        fmt::format("{} of {} trials, {} of {} enrolment utterances re-transformed for each",
-                    informed.by_trial.size(), plan.Trials().size(), enrol.size(), enrol_.size());
-    if (remark.find(said) == std::string::npos) {
-      remark = said + (remark.empty() ? "" : "; ") + remark;
-    }
+    remark = fmt::format(
+        "{} of {} trials, {} of {} enrolment utterances re-transformed for each{}{}", tried,
+        plan.Trials().size(), enrol.size(), enrol_.size(), remark.empty() ? "" : "; ", remark);
   }
 
   void KnowPoolRule() {
@@ -420,13 +450,13 @@ class Gatherer {
     }
   }
 
-  void Undo(const Voiceprinter& printer) {
+  void Undo(const Hearers& base) {
     const std::vector<Undoing> grid = UndoGrid(record_.voice, Quick());
     for (const Undoing& undoing : grid) {
       material_.undone.push_back(
-          printer
-              .Embed(released_, {"release undone, " + undoing.name, trial_, undoing.change,
-                                 "undo " + record_.voice.Text() + undoing.name})
+          One(Hear(base, released_,
+                   {"release undone, " + undoing.name, trial_, undoing.change,
+                    "undo " + record_.voice.Text() + undoing.name}))
               .vectors);
     }
     if (grid.empty()) {

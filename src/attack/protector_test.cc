@@ -114,18 +114,18 @@ TEST(Voiceprinter, EmbedsOnceAndKeepsItToItself) {
   testing::WriteWav(folder / "in/s/b.wav", SyntheticVowel(0.6, 16000));
   const UtteranceList list = ListUtterances({folder / "in"});
   const TinyEncoder encoder;
-  const Voiceprinter printer(encoder, {folder / "cache", 1});
+  const Voiceprinter printer({&encoder}, {folder / "cache", 1});
   const VoiceprintJob plain{"test", {0, 1}, {}, {}};
-  const EmbeddingSet first = printer.Embed(list, plain);
+  const EmbeddingSet first = printer.Embed(list, plain).front();
   EXPECT_EQ(encoder.calls_, 2);
-  EXPECT_EQ(printer.Embed(list, plain).vectors, first.vectors);
+  EXPECT_EQ(printer.Embed(list, plain).front().vectors, first.vectors);
   EXPECT_EQ(encoder.calls_, 2);
   // Another change is another set.
   const SoundChange half = [](std::vector<float> x, int, const Utterance&) {
     for (float& v : x) v *= 0.5F;
     return x;
   };
-  const EmbeddingSet changed = printer.Embed(list, {"test", {0, 1}, half, "half"});
+  const EmbeddingSet changed = printer.Embed(list, {"test", {0, 1}, half, "half"}).front();
   EXPECT_EQ(encoder.calls_, 4);
   EXPECT_NEAR(changed.vectors(0, 0), 0.25F * first.vectors(0, 0), 1e-3F * first.vectors(0, 0));
   struct stat status {};
@@ -133,8 +133,37 @@ TEST(Voiceprinter, EmbedsOnceAndKeepsItToItself) {
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
   // Another sound under the same name is noticed.
   testing::WriteWav(folder / "in/s/a.wav", SyntheticVowel(0.7, 16000));
-  EXPECT_NE(printer.Embed(list, plain).vectors, first.vectors);
+  EXPECT_NE(printer.Embed(list, plain).front().vectors, first.vectors);
   EXPECT_EQ(encoder.calls_, 6);
+}
+
+TEST(Voiceprinter, ChangesSoundOnceForAllWhoHearIt) {
+  const testing::TemporaryFolder folder;
+  testing::WriteWav(folder / "in/s/a.wav", SyntheticVowel(0.5, 16000));
+  testing::WriteWav(folder / "in/s/b.wav", SyntheticVowel(0.6, 16000));
+  const UtteranceList list = ListUtterances({folder / "in"});
+  const TinyEncoder one;
+  const std::unique_ptr<SpeakerEncoder> two = OpenEncoder(kDefaultEncoder);
+  int changed = 0;
+  const VoiceprintJob job{"test",
+                          {1, 0},
+                          [&](std::vector<float> x, int, const Utterance&) {
+                            ++changed;
+                            return x;
+                          },
+                          "same"};
+  const VoiceprintOptions kept{folder / "cache", 1};
+  const EmbeddingSet alone = Voiceprinter({two.get()}, kept).Embed(list, job).front();
+  EXPECT_EQ(changed, 2);
+  // The one that has not heard it yet does; the other's set comes from the cache.
+  const std::vector<EmbeddingSet> both = Voiceprinter({&one, two.get()}, kept).Embed(list, job);
+  EXPECT_EQ(changed, 4);
+  EXPECT_EQ(one.calls_, 2);
+  EXPECT_EQ(both[1].vectors, alone.vectors);
+  const std::vector<EmbeddingSet> anew = Voiceprinter({&one, two.get()}, {{}, 1}).Embed(list, job);
+  EXPECT_EQ(changed, 6);
+  EXPECT_EQ(anew[0].vectors, both[0].vectors);
+  EXPECT_EQ(anew[1].vectors, both[1].vectors);
 }
 
 TEST(Voiceprinter, CountsWhatFails) {
@@ -144,7 +173,7 @@ TEST(Voiceprinter, CountsWhatFails) {
   const UtteranceList list = ListUtterances({folder / "in"});
   const TinyEncoder encoder;
   try {
-    Voiceprinter(encoder, {{}, 1}).Embed(list, {"test", {0, 1}, {}, {}});
+    Voiceprinter({&encoder}, {{}, 1}).Embed(list, {"test", {0, 1}, {}, {}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("1 of 2 recordings"), std::string::npos);

@@ -62,17 +62,31 @@ EmbeddingSet Describe(const UtteranceList& list, const std::vector<std::size_t>&
   return set;
 }
 
+// Whether the set's vectors are there.
+bool ReadKept(const fs::path& file, EmbeddingSet& set) {
+  if (file.empty() || !fs::exists(file)) return false;
+  EmbeddingSet kept = ParseArk(ReadTextFile(file), file.string());
+  if (static_cast<std::size_t>(kept.vectors.cols()) != set.ids.size()) {
+    throw Error(fmt::format("{}: {} embeddings, {} were expected; delete the file", file.string(),
+                            kept.vectors.cols(), set.ids.size()));
+  }
+  set.vectors = std::move(kept.vectors);
+  return true;
+}
+
 }  // namespace
 
-Voiceprinter::Voiceprinter(const SpeakerEncoder& encoder, VoiceprintOptions options)
-    : encoder_(encoder), options_(std::move(options)) {
+Voiceprinter::Voiceprinter(std::vector<const SpeakerEncoder*> encoders, VoiceprintOptions options)
+    : encoders_(std::move(encoders)), options_(std::move(options)) {
   if (options_.cache.empty()) return;
   MakeFolder(options_.cache);
   fs::permissions(options_.cache, fs::perms::owner_all);
 }
 
-fs::path Voiceprinter::CacheFile(const UtteranceList& list, const VoiceprintJob& job) const {
-  std::string text = fmt::format("sotto voiceprints 1\n{}\n{}\n{}\n", encoder_.Fingerprint(),
+fs::path Voiceprinter::CacheFile(const SpeakerEncoder& encoder, const UtteranceList& list,
+                                 const VoiceprintJob& job) const {
+  if (options_.cache.empty()) return {};
+  std::string text = fmt::format("sotto voiceprints 1\n{}\n{}\n{}\n", encoder.Fingerprint(),
                                  job.change ? "changed" : "as it is", job.change_text);
   for (const std::size_t i : job.wanted) {
     const Utterance& utterance = list.utterances[i];
@@ -83,21 +97,23 @@ fs::path Voiceprinter::CacheFile(const UtteranceList& list, const VoiceprintJob&
   return options_.cache / (ContentDigest(text).substr(0, 40) + ".ark");
 }
 
-EmbeddingSet Voiceprinter::Embed(const UtteranceList& list, const VoiceprintJob& job) const {
-  EmbeddingSet set = Describe(list, job.wanted);
+std::vector<EmbeddingSet> Voiceprinter::Embed(const UtteranceList& list,
+                                              const VoiceprintJob& job) const {
+  std::vector<EmbeddingSet> sets(encoders_.size(), Describe(list, job.wanted));
   const auto n = static_cast<Eigen::Index>(job.wanted.size());
-  const fs::path file = options_.cache.empty() ? fs::path() : CacheFile(list, job);
-  if (!file.empty() && fs::exists(file)) {
-    EmbeddingSet kept = ParseArk(ReadTextFile(file), file.string());
-    if (kept.vectors.cols() != n) {
-      throw Error(fmt::format("{}: {} embeddings, {} were expected; delete the file", file.string(),
-                              kept.vectors.cols(), n));
-    }
-    set.vectors = std::move(kept.vectors);
-    ++from_cache_;
-    return set;
+  struct Missing {
+    const SpeakerEncoder& encoder;
+    EmbeddingSet& set;
+    fs::path file;
+  };
+  std::vector<Missing> missing;
+  for (std::size_t e = 0; e < encoders_.size(); ++e) {
+    fs::path file = CacheFile(*encoders_[e], list, job);
+    if (ReadKept(file, sets[e])) continue;
+    sets[e].vectors.resize(static_cast<Eigen::Index>(encoders_[e]->Dimension()), n);
+    missing.push_back({*encoders_[e], sets[e], std::move(file)});
   }
-  set.vectors.resize(static_cast<Eigen::Index>(encoder_.Dimension()), n);
+  if (missing.empty()) return sets;
   // A recording is decoded once for all its utterances.
   std::map<std::size_t, std::vector<std::size_t>> by_recording;
   for (std::size_t k = 0; k < job.wanted.size(); ++k) {
@@ -123,30 +139,31 @@ EmbeddingSet Voiceprinter::Embed(const UtteranceList& list, const VoiceprintJob&
         std::vector<float> x = Cut(mono, utterance);
         seconds += static_cast<double>(x.size()) / mono.rate_hz;
         if (job.change) x = job.change(std::move(x), mono.rate_hz, utterance);
-        const std::vector<float> embedding = encoder_.Embed(x, mono.rate_hz);
-        set.vectors.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const Eigen::VectorXf>(
-            embedding.data(), static_cast<Eigen::Index>(embedding.size()));
+        for (const Missing& m : missing) {
+          const std::vector<float> embedding = m.encoder.Embed(x, mono.rate_hz);
+          m.set.vectors.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const Eigen::VectorXf>(
+              embedding.data(), static_cast<Eigen::Index>(embedding.size()));
+        }
       }
     } catch (const Error& error) {
       const std::lock_guard lock(mutex);
       failures[at] = error.what();
     }
     progress.Done(1.0, seconds);
-    const std::lock_guard lock(mutex);
-    audio_seconds_ += seconds;
   });
   if (!failures.empty()) {
     throw Error(fmt::format("{}: {} of {} recordings could not be embedded; the first, '{}': {}",
                             job.label, failures.size(), work.size(),
-                            set.ids[failures.begin()->first], failures.begin()->second));
+                            sets.front().ids[failures.begin()->first], failures.begin()->second));
   }
-  if (!file.empty()) {
+  for (const Missing& m : missing) {
+    if (m.file.empty()) continue;
     EmbeddingSet nameless;  // the cache needs no ids
     for (Eigen::Index i = 0; i < n; ++i) nameless.ids.push_back(fmt::to_string(i));
-    nameless.vectors = set.vectors;
-    WriteFileAtomically(file, SerialiseArk(nameless));
+    nameless.vectors = m.set.vectors;
+    WriteFileAtomically(m.file, SerialiseArk(nameless));
   }
-  return set;
+  return sets;
 }
 
 std::vector<std::size_t> FindUtterances(const UtteranceList& list, std::span<const std::string> ids,

@@ -34,23 +34,21 @@ struct VoiceprintJob {
 
 class Voiceprinter {
  public:
-  Voiceprinter(const SpeakerEncoder& encoder, VoiceprintOptions options);
+  // The encoders must outlive it.
+  Voiceprinter(std::vector<const SpeakerEncoder*> encoders, VoiceprintOptions options);
 
-  // In the order of job.wanted. Sound files are known to the cache by path, size and time of
-  // change. Throws Error that counts the utterances that could not be embedded and names the first.
-  EmbeddingSet Embed(const UtteranceList& list, const VoiceprintJob& job) const;
-
-  const SpeakerEncoder& Encoder() const { return encoder_; }
-  double AudioSeconds() const { return audio_seconds_; }  // embedded so far, not from the cache
-  std::size_t FromCache() const { return from_cache_; }   // sets
+  // A set by each encoder, in the order of job.wanted. Sound is read and changed once for all
+  // encoders whose set is not in the cache, which knows files by path, size and time of change.
+  // Throws Error that counts the utterances that could not be embedded and names the first.
+  std::vector<EmbeddingSet> Embed(const UtteranceList& list, const VoiceprintJob& job) const;
 
  private:
-  std::filesystem::path CacheFile(const UtteranceList& list, const VoiceprintJob& job) const;
+  // Empty: nothing is kept.
+  std::filesystem::path CacheFile(const SpeakerEncoder& encoder, const UtteranceList& list,
+                                  const VoiceprintJob& job) const;
 
-  const SpeakerEncoder& encoder_;
+  const std::vector<const SpeakerEncoder*> encoders_;
   const VoiceprintOptions options_;
-  mutable double audio_seconds_ = 0.0;
-  mutable std::size_t from_cache_ = 0;
 };
 
 // Utterances of `list` with these ids, in their order. Throws Error that names `what` and counts
