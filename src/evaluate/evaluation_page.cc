@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -94,22 +95,30 @@ Plot Plane(const Json& json, std::size_t k) {
   return plot;
 }
 
+// A row for each protection, as in the other tables: ten of them fit on a page, ten columns do not.
+// Attackers who ran nowhere are left to the notes.
 PageTable AttackerTable(const Json& json) {
   PageTable table{
-      "EER % of each attacker (its lowest over back-ends, L and impostors)", {"attacker"}, {}};
-  for (const Json& one : json.at("cells")[0].at("attackers")) {
-    table.rows.push_back({one.at("attacker")});
-  }
-  for (const Json& cell : json.at("cells")) {
-    table.header.push_back(CellName(cell));
-    for (auto& row : table.rows) {
-      std::string text = "–";
-      for (const Json& one : cell.at("attackers")) {
-        if (one.at("attacker") != row[0]) continue;
-        text = one.at("status") == "run" ? Percent(one.at("eer"), Ends(one)) : "not run";
-      }
-      row.push_back(std::move(text));
+      "EER % of each attacker (its lowest over back-ends, L and impostors)", {"protection"}, {}};
+  const Json& cells = json.at("cells");
+  const auto found = [](const Json& cell, const std::string& attacker) -> const Json* {
+    for (const Json& one : cell.at("attackers")) {
+      if (one.at("attacker") == attacker && one.at("status") == "run") return &one;
     }
+    return nullptr;
+  };
+  for (const Json& one : cells[0].at("attackers")) {
+    const std::string attacker = one.at("attacker");
+    const auto ran = [&](const Json& cell) { return found(cell, attacker) != nullptr; };
+    if (std::any_of(cells.begin(), cells.end(), ran)) table.header.push_back(attacker);
+  }
+  for (const Json& cell : cells) {
+    std::vector<std::string> row = {CellName(cell)};
+    for (std::size_t k = 1; k < table.header.size(); ++k) {
+      const Json* one = found(cell, table.header[k]);
+      row.push_back(one != nullptr ? Percent(one->at("eer"), Ends(*one)) : "not run");
+    }
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
