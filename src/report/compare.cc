@@ -112,7 +112,7 @@ body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#fff;max-width:
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid #ccc;padding:.35rem .7rem;text-align:right}th[scope=row],thead th:first-child{text-align:left}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,16rem),1fr));gap:1rem}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:1rem}
 figure{margin:0}figcaption{font-weight:600}img{width:100%;height:10rem;object-fit:fill;display:block}audio{width:100%;margin-top:.3rem}
 small{color:#555}.note{border-left:4px solid #0072b2;padding:.2rem .8rem;background:#f3f7fa}
 @media print{audio{display:none}}
@@ -186,24 +186,10 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
                         options.times_real_time[c]);
   }
   html +=
-      ".</p>\n<p class=note>These figures say what changed in the sound. How well the speakers are "
+      ".</p>\n<p class=note>This page shows what changed in the sound. How well the speakers are "
       "protected is what an attacker reaches, and no attacker was run here.</p>\n";
-  for (const ComparedCopy& copy : copies) {
-    std::vector<const ComparedPair*> all;
-    for (const ComparedPair& pair : copy.pairs) all.push_back(&pair);
-    if (copies.size() > 1) html += fmt::format("<h2>{}</h2>\n", EscapeHtml(copy.name));
-    html +=
-        "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
-        "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
-    html += FigureRow("all", all);
-    for (const auto& [speaker, places] : by_speaker) {
-      std::vector<const ComparedPair*> list;
-      for (const std::size_t i : places) list.push_back(&copy.pairs.at(i));
-      html += FigureRow(speaker, list);
-    }
-    html += "</tbody></table></div>\n";
-  }
-  // One recording of each speaker, then the next ones, until there are enough.
+  // To listen comes first. One recording of each speaker, then the next ones, until there are
+  // enough.
   std::vector<std::size_t> shown;
   for (std::size_t round = 0; shown.size() < std::min(options.players, first.size()); ++round) {
     for (const auto& [speaker, places] : by_speaker) {
@@ -218,6 +204,21 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
           Side(copies.size() == 1 ? "protected" : copy.name, copy.pairs[i].released, options.page);
     }
     html += "</div>\n";
+  }
+  for (const ComparedCopy& copy : copies) {
+    std::vector<const ComparedPair*> all;
+    for (const ComparedPair& pair : copy.pairs) all.push_back(&pair);
+    if (copies.size() > 1) html += fmt::format("<h2>{}</h2>\n", EscapeHtml(copy.name));
+    html +=
+        "<div class=scroll><table><thead><tr><th>speaker</th><th>recordings</th><th>level</th>"
+        "<th>pitch (F0)</th><th>F1</th><th>F2</th><th>F3</th></tr></thead><tbody>\n";
+    html += FigureRow("all", all);
+    for (const auto& [speaker, places] : by_speaker) {
+      std::vector<const ComparedPair*> list;
+      for (const std::size_t i : places) list.push_back(&copy.pairs.at(i));
+      html += FigureRow(speaker, list);
+    }
+    html += "</tbody></table></div>\n";
   }
   return html + "</html>\n";
 }
