@@ -142,7 +142,9 @@ void AddAnonymise(CLI::App& app) {
                  "Finish the corpus without recordings that failed");
   verb->add_flag("--json", flags->json, "Print the report as JSON");
   verb->callback([flags] {
-    const AnonymiseReport report = Anonymise(ToOptions(*flags), SOTTO_VERSION);
+    const AnonymiseOptions options = ToOptions(*flags);
+    CheckUsage([&] { options.Validate(); });
+    const AnonymiseReport report = Anonymise(options, SOTTO_VERSION);
     Print(report, *flags);
     if (!report.failures.empty()) throw ExitWith{1};
   });

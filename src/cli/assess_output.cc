@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
+#include "cli/verbs.h"
 
 namespace sotto::cli {
 
@@ -30,12 +30,10 @@ void AddOutputFlags(CLI::App& verb, OutputFlags& flags) {
 }
 
 void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
-  try {
+  CheckUsage([&] {
     flags.intervals.Validate();
     check();
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
 }
 
 void WriteReport(const std::string& path, const AssessPage& page) {

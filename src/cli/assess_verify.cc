@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "assess/verify.h"
-#include "base/error.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
 #include "cli/assess_output.h"
@@ -209,11 +208,7 @@ void Run(VerifyFlags& flags) {
     auto& priors = flags.options.priors;
     if (std::find(priors.begin(), priors.end(), prior) == priors.end()) priors.push_back(prior);
   }
-  try {
-    flags.options.Validate();
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());  // a flag's value is usage, not input
-  }
+  CheckUsage([&] { flags.options.Validate(); });
   const Trials trials = ReadTrials(flags);
   const ScoreLevels data = MakeLevels(trials);
   flags.options.resamples = flags.bootstrap >= 0                         ? flags.bootstrap

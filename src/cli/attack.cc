@@ -7,7 +7,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
 #include "cli/assess_output.h"
@@ -50,12 +49,10 @@ void Run(Flags& flags) {
   o.plan.unlabelled = flags.unlabelled == "exclude" ? Unlabelled::kExclude : Unlabelled::kError;
   o.ladder.verify.jobs = o.jobs;
   if (o.cache == "none") o.cache.clear();
-  try {
+  CheckUsage([&] {
     o.Validate();
     o.ladder.verify.Validate();
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
   const LadderResult result = Attack(o);
   if (!flags.report.empty()) {
     const std::string source =

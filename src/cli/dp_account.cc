@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "cli/assess.h"
 #include "cli/dp.h"
 #include "cli/verbs.h"
@@ -45,12 +44,10 @@ void RunAccount(const AccountFlags& flags) {
   const PrivacyEvent event = EventOf(flags);
   const bool gaussian = flags.mechanism == "gaussian";
   Budget budget;
-  try {
+  CheckUsage([&] {
     CheckDelta(flags.delta);
     budget.Spend(event);
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
   const RdpEpsilon rdp = budget.RenyiEpsilon(flags.delta);
   const PldEpsilon pld = budget.LossEpsilon(flags.delta);
   const double eps = std::min(pld.eps, rdp.eps);
@@ -127,14 +124,12 @@ struct CalibrateFlags {
 
 void RunCalibrate(const CalibrateFlags& flags) {
   ordered_json json = {{"epsilon", flags.epsilon}};
-  try {
+  CheckUsage([&] {
     CheckEpsilon(flags.epsilon);
     CheckSensitivity(flags.sensitivity);
     PrivacyEvent::SubsampledGaussian(flags.q, 1.0, flags.steps).Validate();
     if (flags.delta != 0.0) CheckDelta(flags.delta);
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
   json["delta"] = flags.delta;
   json["q"] = flags.q;
   json["steps"] = flags.steps;

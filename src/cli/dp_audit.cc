@@ -25,11 +25,9 @@ struct AuditFlags {
 void RunAudit(AuditFlags& flags, bool one_run, bool has_claim) {
   flags.one.delta = flags.many.delta = flags.delta;
   double eps = 0.0;
-  try {
+  CheckUsage([&] {
     eps = one_run ? OneRunEpsilon(flags.one, flags.error) : ManyRunEpsilon(flags.many, flags.error);
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
   const bool refuted = has_claim && eps > flags.claimed;
   if (flags.json) {
     nlohmann::ordered_json json = {

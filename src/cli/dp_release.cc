@@ -4,7 +4,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "cli/assess.h"
 #include "cli/dp.h"
@@ -62,11 +61,7 @@ ordered_json JsonRelease(const ReleaseFlags& flags, const TableRelease& release,
 void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   flags.options.mechanism = ParseTableMechanism(mechanism);
   flags.options.statistic = ParseTableStatistic(flags.release);
-  try {
-    flags.options.Validate();
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  CheckUsage([&] { flags.options.Validate(); });
   const CsvTable table = ParseCsv(ReadTextFile(flags.table), flags.table);
   SecureBits bits;
   const TableRelease release = ReleaseTable(table, flags.options, flags.table, bits);

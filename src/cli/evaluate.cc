@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
@@ -41,11 +40,7 @@ void Set(Flags& flags) {
 }
 
 void Run(Flags& flags) {
-  try {
-    Set(flags);
-  } catch (const Error& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  CheckUsage([&] { Set(flags); });
   const EvidenceKey key(flags.evidence_key);
   const Evaluation evaluation = Evaluate(flags.options, SOTTO_VERSION);
   const nlohmann::ordered_json json = EvaluationJson(evaluation, [&](const std::string& speaker) {

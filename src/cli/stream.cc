@@ -67,6 +67,28 @@ void WriteAll(const char* data, std::size_t count) {
   }
 }
 
+VoiceOptions ToOptions(const Flags& flags) {
+  VoiceOptions options;
+  flags.method.Set(options);
+  options.neural.streaming = options.IsNeural() && !options.IsAdain();
+  options.block_s = kStreamBlockS;
+  return options;
+}
+
+// Throws Error when the flags ask for what a stream cannot do.
+void Check(const Flags& flags, const VoiceOptions& options, Strategy strategy) {
+  if (options.IsAdain()) throw Error("method adain works on files: its nets hear all of them");
+  if (strategy == Strategy::kPerm && flags.speaker.empty()) {
+    throw Error("--strategy perm: a stream does not say who speaks: give --speaker ID");
+  }
+  if (strategy == Strategy::kRandom && !options.IsNeural()) {
+    throw Error(fmt::format(
+        "--strategy random: method {} draws once for a stream; neural draws anew after pauses",
+        options.method));
+  }
+  options.Validate();
+}
+
 class Streamer {
  public:
   explicit Streamer(const Flags& flags)
@@ -74,20 +96,9 @@ class Streamer {
     const Key key = flags.target.seed               ? Key::FromExperimentSeed(*flags.target.seed)
                     : flags.target.key_file.empty() ? Key::FromSystem()
                                                     : Key::FromFile(flags.target.key_file);
-    VoiceOptions options;
-    flags.method.Set(options);
-    if (options.IsAdain()) throw Error("method adain works on files: its nets hear all of them");
+    const VoiceOptions options = ToOptions(flags);
     const Strategy strategy = ParseStrategy(flags.strategy);
-    if (strategy == Strategy::kPerm && flags.speaker.empty()) {
-      throw Error("--strategy perm: a stream does not say who speaks: give --speaker ID");
-    }
-    if (strategy == Strategy::kRandom && !options.IsNeural()) {
-      throw Error(fmt::format(
-          "--strategy random: method {} draws once for a stream; neural draws anew after pauses",
-          options.method));
-    }
-    options.neural.streaming = options.IsNeural();
-    options.block_s = kStreamBlockS;
+    CheckUsage([&] { Check(flags, options, strategy); });
     const auto method =
         MakeVoiceMethod(options, TargetDraws(key, strategy, options.method, flags.target.context));
     if (method->NeedsFit()) {

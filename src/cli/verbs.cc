@@ -60,8 +60,8 @@ void MethodFlags::Add(CLI::App& verb) {
                   "those methods)")
       ->check(CLI::IsMember({"keep", "target", "random"}));
   verb.add_option("--target-gender", target_gender,
-                  "Of the target voice, compared with the speaker's (same and other need --pitch "
-                  "target or vtln)")
+                  "Of the target voice, compared with the speaker's (same and other need a method "
+                  "with a target voice, or --pitch target)")
       ->check(CLI::IsMember({"same", "other", "random"}));
   verb.add_option("--pool", pool, "Target voices, from sotto build (default: those in the program)")
       ->type_name("FILE");

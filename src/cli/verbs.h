@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "voice/method.h"
 
 namespace sotto::cli {
@@ -14,6 +15,16 @@ namespace sotto::cli {
 struct ExitWith {
   int code;
 };
+
+// Runs a check of what the flags say; an Error of it is bad usage, not bad input.
+template <typename Check>
+void CheckUsage(const Check& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
 
 // Adds a verb whose --help shows defaults and ends with these example commands.
 CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& description,

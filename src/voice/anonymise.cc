@@ -452,7 +452,6 @@ void AnonymiseOptions::Validate() const {
   if (!key_file.empty() && !key_out.empty()) throw Error("--key and --key-out exclude each other");
   if (!map_out.empty() && !new_ids) throw Error("--map-out needs --new-ids");
   if (jobs < 1) throw Error(fmt::format("--jobs {}: at least 1", jobs));
-  if (!fs::exists(in)) throw Error(fmt::format("'{}' does not exist", in.string()));
 }
 
 std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version) {
@@ -464,6 +463,9 @@ std::string PlannedRecord(const AnonymiseOptions& options, const std::string& ve
 
 AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& version) {
   options.Validate();
+  if (!fs::exists(options.in)) {
+    throw Error(fmt::format("'{}' does not exist", options.in.string()));
+  }
   if (!fs::is_directory(options.in) && options.in.extension() != ".tsv") {
     return AnonymiseFile(options, version);
   }
