@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 
 namespace sotto {
@@ -91,6 +94,36 @@ std::unique_ptr<Backend> MakePlda(PldaBackend plda) {
 }
 std::unique_ptr<Backend> MakeLdaCosine(PldaBackend plda) {
   return std::make_unique<LdaCosine>(std::move(plda));
+}
+
+Eigen::VectorXf ScoreWithGaps(const Backend& backend, const std::vector<PlannedModel>& models,
+                              const MatrixXf& enrol, const Eigen::VectorXf& trial) {
+  std::vector<Index> place(static_cast<std::size_t>(enrol.cols()), -1);
+  MatrixXf made(enrol.rows(), enrol.cols());
+  Index n = 0;
+  for (Index i = 0; i < enrol.cols(); ++i) {
+    if (std::isnan(enrol(0, i))) continue;
+    place[static_cast<std::size_t>(i)] = n;
+    made.col(n++) = enrol.col(i);
+  }
+  made.conservativeResize(Eigen::NoChange, n);
+  std::vector<PlannedModel> complete;
+  std::vector<Index> rows;
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    PlannedModel model = models[m];
+    for (Index& member : model.members) member = place[static_cast<std::size_t>(member)];
+    if (std::count(model.members.begin(), model.members.end(), -1) > 0) continue;
+    complete.push_back(std::move(model));
+    rows.push_back(static_cast<Index>(m));
+  }
+  Eigen::VectorXf scores =
+      Eigen::VectorXf::Constant(static_cast<Index>(models.size()), std::nanf(""));
+  if (complete.empty()) return scores;
+  const MatrixXf found = backend.Score(complete, made, trial, made);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    scores[rows[i]] = found(static_cast<Index>(i), 0);
+  }
+  return scores;
 }
 
 PldaBackend TrainOnBackground(const EmbeddingSet& background) {

@@ -34,6 +34,12 @@ std::unique_ptr<Backend> MakePlda(PldaBackend plda);
 // "lda_cosine": mean and LDA of the same, then cosine.
 std::unique_ptr<Backend> MakeLdaCosine(PldaBackend plda);
 
+// Scores of one trial against models whose enrolment was made with the trial's own draw, so that
+// its mean is that of the trial's domain too. Columns of `enrol` that were not made are NaN; models
+// with such a member get NaN.
+Eigen::VectorXf ScoreWithGaps(const Backend& backend, const std::vector<PlannedModel>& models,
+                              const Eigen::MatrixXf& enrol, const Eigen::VectorXf& trial);
+
 // Mean and LDA (at most 150 dimensions) and PLDA from background speech, speakers with a single
 // utterance left out of it. Throws Error when there are fewer than 10 speakers with two.
 PldaBackend TrainOnBackground(const EmbeddingSet& background);

@@ -299,44 +299,11 @@ class Ladder {
           MatrixXf::Constant(static_cast<Eigen::Index>(models.size()), trial.cols(), std::nanf(""));
       for (const auto& [place, enrol] : informed.by_trial) {
         const auto t = static_cast<Eigen::Index>(place);
-        scores.col(t) = ScoreOneTrial(b, models, enrol, trial.col(t));
+        scores.col(t) = ScoreWithGaps(b, models, enrol, trial.col(t));
       }
       return scores;
     };
     Score(result_.rows, "informed", backend, scorer, suffix);
-  }
-
-  // Enrolment and trial were made with one draw, so that the mean of the enrolment is that of the
-  // trial's domain too. Models with an utterance that was not made get NaN.
-  static Eigen::VectorXf ScoreOneTrial(const Backend& backend,
-                                       const std::vector<PlannedModel>& models,
-                                       const MatrixXf& enrol, const Eigen::VectorXf& trial) {
-    std::vector<Eigen::Index> place(static_cast<std::size_t>(enrol.cols()), -1);
-    MatrixXf made(enrol.rows(), enrol.cols());
-    Eigen::Index n = 0;
-    for (Eigen::Index i = 0; i < enrol.cols(); ++i) {
-      if (std::isnan(enrol(0, i))) continue;
-      place[static_cast<std::size_t>(i)] = n;
-      made.col(n++) = enrol.col(i);
-    }
-    made.conservativeResize(Eigen::NoChange, n);
-    std::vector<PlannedModel> complete;
-    std::vector<Eigen::Index> rows;
-    for (std::size_t m = 0; m < models.size(); ++m) {
-      PlannedModel model = models[m];
-      for (Eigen::Index& member : model.members) member = place[static_cast<std::size_t>(member)];
-      if (std::count(model.members.begin(), model.members.end(), -1) > 0) continue;
-      complete.push_back(std::move(model));
-      rows.push_back(static_cast<Eigen::Index>(m));
-    }
-    Eigen::VectorXf scores =
-        Eigen::VectorXf::Constant(static_cast<Eigen::Index>(models.size()), std::nanf(""));
-    if (complete.empty()) return scores;
-    const MatrixXf found = backend.Score(complete, made, trial, made);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      scores[rows[i]] = found(static_cast<Eigen::Index>(i), 0);
-    }
-    return scores;
   }
 
   void WaveformInversion() {

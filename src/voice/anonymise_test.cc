@@ -12,7 +12,6 @@
 #include "base/files.h"
 #include "base/testing.h"
 #include "base/tsv.h"
-#include "voice/run_state.h"
 
 namespace sotto {
 namespace {
@@ -488,37 +487,6 @@ TEST(AnonymiseFile, EveryMethodGivesAllChannelsTheSameTarget) {
       ASSERT_NEAR(out.channels[1][i], 0.5F * out.channels[0][i], 2e-3) << method;
     }
   }
-}
-
-TEST(RunState, IsLockedWhileARunGoesOn) {
-  const TemporaryFolder folder;
-  const RunState first(folder / "out", std::nullopt, {"p"});
-  EXPECT_THROW(RunState(folder / "out", std::nullopt, {"p"}), Error);
-}
-
-TEST(RunState, KeepsTheKeyUntilTheRunIsComplete) {
-  const TemporaryFolder folder;
-  std::string hex;
-  {
-    const RunState state(folder / "out", std::nullopt, {"p"});
-    hex = state.RunKey().Hex();
-    EXPECT_FALSE(state.IsResumed());
-  }
-  RunState again(folder / "out", std::nullopt, {"p"});
-  EXPECT_TRUE(again.IsResumed());
-  EXPECT_EQ(again.RunKey().Hex(), hex);
-  again.Complete();
-  EXPECT_TRUE(fs::is_empty(folder / "out"));
-}
-
-TEST(RunState, OtherParametersOrAnotherKeyAreRefused) {
-  const TemporaryFolder folder;
-  const Key given = Key::FromExperimentSeed(1);
-  { const RunState state(folder / "out", given, {"p"}); }
-  EXPECT_THROW(RunState(folder / "out", given, {"q"}), Error);
-  EXPECT_THROW(RunState(folder / "out", Key::FromExperimentSeed(2), {"p"}), Error);
-  EXPECT_THROW(RunState(folder / "out", std::nullopt, {"p"}), Error);
-  EXPECT_TRUE(RunState(folder / "out", given, {"p"}).IsResumed());
 }
 
 }  // namespace
