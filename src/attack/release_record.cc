@@ -16,8 +16,8 @@ using nlohmann::json;
 
 // What changes the protected sound, the strategy and the draws apart.
 constexpr const char* kParameters[] = {
-    "method", "alpha",       "pitch",   "target_gender",  "pool", "f0",       "target",
-    "eps",    "target_pool", "content", "bend_semitones", "nets", "streaming"};
+    "method", "alpha",       "pitch",   "target_gender", "pool",           "f0",   "target",
+    "eps",    "target_pool", "content", "content_mean",  "bend_semitones", "nets", "streaming"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);

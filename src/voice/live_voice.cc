@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "dsp/fbank.h"
 #include "nn/live_nets.h"
+#include "voice/content_centre.h"
 #include "voice/level_control.h"
 #include "voice/live_pitch.h"
 #include "voice/resampled.h"
@@ -19,6 +20,9 @@ namespace {
 constexpr int kRateHz = 16000;
 constexpr std::size_t kHop = 160;
 constexpr std::size_t kCapReach = 1;  // of the level: 10 ms before and behind
+// Five seconds, for the mean of the content: what comes next is not known. With two seconds the
+// words suffer (11.8 % errors on libri_eval, 11.4 with five, 11.5 without).
+constexpr double kCentrePriorFrames = 250.0;
 
 // How many frames of pitch after a frame its window of the source reaches.
 std::int64_t SourceAhead(const NeuralModels& models) {
@@ -64,6 +68,7 @@ class LiveTransformer : public StreamTransformer {
         mels_(FbankOptions::Encoder()),
         content_(models_->Content()),
         synth_(models_->Synth(), voice_.embedding, options.noise_seed),
+        centre_(models_->Synth().Options().content, kCentrePriorFrames),
         level_({options.peak_limit, 0, kCapReach}),
         waiting_(models_->Synth().Options().content, 0) {
     if (o_.content_key) noise_.emplace(*o_.content_key);
@@ -126,6 +131,10 @@ class LiveTransformer : public StreamTransformer {
 
   // Content that waits until its pitch is there.
   void Take(Eigen::MatrixXf content) {
+    for (Eigen::Index t = 0; t < content.cols(); ++t) {
+      centre_.Hear(content.col(t));
+      content.col(t) -= centre_.Mean();
+    }
     if (models_->ContentNoise() > 0.0) {
       for (Eigen::Index i = 0; i < content.size(); ++i) {
         content.data()[i] += static_cast<float>(models_->ContentNoise() * (*noise_)());
@@ -203,6 +212,7 @@ class LiveTransformer : public StreamTransformer {
   LivePitchLevel source_;
   PauseFinder pauses_;
   LiveSynth synth_;
+  ContentCentre centre_;
   std::optional<KeyedGaussian> noise_;
   VoiceLevel level_;
   double energy_ = 0.0;          // of the hop that is coming

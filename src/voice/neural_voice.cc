@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/tsv.h"
 #include "dsp/fbank.h"
+#include "voice/content_centre.h"
 #include "voice/level_control.h"
 #include "voice/resampled.h"
 #include "voice/training_features.h"
@@ -20,6 +21,8 @@ constexpr int kRateHz = 16000;
 // Content frames around a block: 2.8 s, more than the encoder's convolutions see and than one layer
 // of its attention does.
 constexpr std::int64_t kContextFrames = 140;
+// A second, for the mean of the content: a recording is known as far as its block goes.
+constexpr double kCentrePriorFrames = 50.0;
 
 class NeuralTransformer : public StreamTransformer {
  public:
@@ -29,6 +32,7 @@ class NeuralTransformer : public StreamTransformer {
         block_(std::max<std::int64_t>(1, std::llround(options.block_s * kRateHz / kContentHop))),
         shape_(models_->Waveform().Shape()),
         synth_(models_->Waveform(), options.target.embedding, options.noise_seed),
+        centre_(shape_.content, kCentrePriorFrames),
         level_({options.peak_limit}) {
     if (o_.target.embedding.size() != static_cast<std::size_t>(shape_.embedding)) {
       throw Error(fmt::format("target '{}': an embedding of {}, the synthesiser takes {}",
@@ -71,8 +75,12 @@ class NeuralTransformer : public StreamTransformer {
     const std::span<const float> x(window_.data(),
                                    static_cast<std::size_t>(to - window_from_ * kContentHop));
     const std::int64_t frames = end - window_from_, skip = next_ - window_from_;
-    const Eigen::MatrixXf content =
+    Eigen::MatrixXf content =
         Content(x, std::max(frames, ContentFrames(static_cast<std::int64_t>(x.size()))));
+    if (models_->ContentHasMean()) {
+      centre_.Hear(content.middleCols(skip, frames - skip));
+      content.colwise() -= centre_.Mean();
+    }
     VoicedF0 f0 = CleanF0(SynthesisF0(x));
     Collect(f0, skip, frames);
     const PitchMap map =
@@ -144,6 +152,7 @@ class NeuralTransformer : public StreamTransformer {
   const std::int64_t block_;
   const WaveformShape shape_;
   SynthStream synth_;
+  ContentCentre centre_;
   std::optional<KeyedGaussian> noise_;
   VoiceLevel level_;
   std::vector<float> window_;

@@ -35,6 +35,8 @@ class VoiceNets {
   virtual const WaveformNet& Waveform() const = 0;
   // Deviation of the noise on the content.
   virtual double ContentNoise() const { return 0.0; }
+  // Whether the content has a mean over time, which is to go (voice/content_centre.h).
+  virtual bool ContentHasMean() const { return true; }
 };
 
 // Content encoder and synthesiser.
@@ -72,6 +74,7 @@ class AdainModels : public VoiceNets {
   }
   Eigen::MatrixXf FromTeacher(const Eigen::MatrixXf& states, std::int64_t frames) const override;
   const WaveformNet& Waveform() const override { return net_; }
+  bool ContentHasMean() const override { return false; }  // instance normalisation
 
  private:
   AdainNet net_;

@@ -113,6 +113,32 @@ TEST(NeuralVoice, StopsWithTheInputAndDoesNotBeginBeforeIt) {
   EXPECT_EQ(loudest(24007 + kFortyMs, y.size()), 0.0F);
 }
 
+// What a speaker or a microphone adds to every frame of the content does not reach the synthesiser.
+TEST(NeuralVoice, AnOffsetOfTheContentIsHardlyHeard) {
+  const std::vector<float> x = Buzz(12 * 16000, 16000);
+  const std::shared_ptr<const NeuralModels> models = SmallModels();
+  const auto speak = [&](float offset) {
+    TensorFile content = models->Content().File();
+    for (float& v : content.tensors.at("head.bias").values) v += offset;
+    const auto transformer = MakeNeuralTransformer(
+        16000, std::make_shared<NeuralModels>(content, models->Synth().File()), Options());
+    std::vector<float> y;
+    transformer->Push(x, y);
+    transformer->Finish(y);
+    return y;
+  };
+  const auto distance = [](const std::vector<float>& a, const std::vector<float>& b) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return std::sqrt(sum / static_cast<double>(a.size()));
+  };
+  // Of 13 the prior's 50 of 650 frames leave 1.
+  const std::vector<float> plain = speak(0.0f);
+  const double left = distance(plain, speak(13.0f));
+  EXPECT_GT(left, 0.0);
+  EXPECT_LT(left, 0.25 * distance(plain, std::vector<float>(plain.size())));
+}
+
 TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
   const testing::TemporaryFolder folder;
   VoiceOptions options;

@@ -96,6 +96,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["content"] = options.IsAdain()        ? "adain"
                         : options.neural.teacher ? "moonshine"
                                                  : "student";
+    if (!options.IsAdain()) record["content_mean"] = "removed";  // voice/content_centre.h
     record["bend_semitones"] = options.neural.bend_semitones;
     if (options.neural.streaming) record["streaming"] = true;
     record["band_hz"] = 8000;  // nothing is left above
