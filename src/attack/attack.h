@@ -40,10 +40,10 @@ struct AttackOptions {
   PlanOptions plan;
   LadderOptions ladder;
   // Trials of each speaker and enrolment utterances of each speaker that the informed attacker
-  // re-transforms for strategy random, where every pair costs a transformation; 0: all. Quick:
-  // at most 2 and 3.
+  // re-transforms for strategy random, where every pair costs a transformation; 0: all, or 2
+  // and 3 where quick.
   int informed_trials = 0, informed_enrolment = 0;
-  // Background speakers and utterances of each; 0: all. Quick: at most 150 and 4.
+  // Background speakers and utterances of each; 0: all, or 150 and 4 where quick.
   int background_speakers = 0, background_utterances = 0;
   std::filesystem::path cache;  // of embeddings, mode 0700; empty: none
   int jobs = 1;

@@ -114,10 +114,11 @@ void AddAttack(CLI::App& app) {
   verb->add_option("--id-map", o.id_map, "The file of --map-out, where ids were replaced")
       ->type_name("FILE");
   verb->add_option("--attacker-seed", o.attacker_seed, "Of the attacker's own draws");
-  verb->add_flag("--quick", o.ladder.quick,
-                 "Re-estimate the back-end alone for the semi-informed attacker, on at most 150 x "
-                 "4 background utterances; informed on 2 trials and 3 enrolment utterances of each "
-                 "speaker where draws are random; coarser grids");
+  verb->add_flag(
+      "--quick", o.ladder.quick,
+      "Re-estimate the back-end alone for the semi-informed attacker, on at most 150 x "
+      "4 background utterances; informed on 2 trials and 3 enrolment utterances of each "
+      "speaker where draws are random (numbers that are given count instead); coarser grids");
   folders("--embeddings-original", o.embeddings_original,
           "Embeddings in place of corpora; may be repeated");
   folders("--embeddings-protected", o.embeddings_released, "Of the release");

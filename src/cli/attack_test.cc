@@ -130,6 +130,8 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   EXPECT_TRUE(Has(again, "Most exposed speakers"));
   EXPECT_TRUE(Has(again, "12 of 18 trials, 18 of 18 enrolment utterances re-transformed"));
   EXPECT_FALSE(Has(again, "anonymous"));
+  const Outcome more = Sotto(command + " --informed-trials 3 --informed-enrolment 1");
+  EXPECT_TRUE(Has(more, "18 of 18 trials, 6 of 18 enrolment utterances")) << more.output;
   const Outcome repeated = Sotto(command + " --json", "2>/dev/null");
   EXPECT_EQ(json::parse(repeated.output)["rows"], result["rows"]);
 }
