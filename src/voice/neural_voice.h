@@ -1,6 +1,6 @@
-// The way of the methods neural and adain through one recording: content (what is said), F0 moved
-// to the target's level and range, and the target's embedding go into the net that speaks; what
-// comes out is another voice saying the same.
+// The way of the methods neural and adain through one recording: content (what is said, less its
+// mean: content_centre.h), F0 moved to the target's level and range, and the target's embedding go
+// into the net that speaks; what comes out is another voice saying the same.
 //
 // Works at 16 kHz: other rates are brought there and back, so that nothing is left above 8 kHz.
 // Blocks of twenty seconds with two seconds of context: bounded memory for any length. The level
