@@ -104,6 +104,7 @@ void FileToFile(benchmark::State& state) {
   AnonymiseOptions options;
   options.in = folder.Path() / "in/0.wav";
   options.out = folder.Path() / "out.wav";
+  options.replace = true;
   for (auto _ : state) Anonymise(options, "bench");
   ReportSpeed(state, 60.0);
 }

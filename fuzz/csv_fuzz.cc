@@ -1,5 +1,5 @@
-// The CSV reader on any bytes: it returns a table or throws Error; what it returns reads back the
-// same, and the syntactic checks can be run on it.
+// The CSV reader on any bytes: it returns a table or throws Error; what is written of it reads
+// back the same, and the syntactic checks can be run on it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const sotto::CsvTable table =
         sotto::ParseCsv({reinterpret_cast<const char*>(data), size}, "fuzz");
     const sotto::CsvTable again = sotto::ParseCsv(sotto::FormatCsv(table), "again");
-    if (again.header != table.header || again.rows != table.rows) std::abort();
+    // Formulas are disarmed once; what was written stays as it is.
+    const sotto::CsvTable third = sotto::ParseCsv(sotto::FormatCsv(again), "third");
+    if (again.rows.size() != table.rows.size() || third.header != again.header ||
+        third.rows != again.rows) {
+      std::abort();
+    }
     sotto::SyntacticOptions options;
     options.quasi_identifiers = {table.header.front()};
     options.sensitive = table.header.back();

@@ -6,6 +6,7 @@
 
 #include "audio/corpus.h"
 #include "base/error.h"
+#include "base/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::string> parts(6);
@@ -33,6 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto scan = sotto::ParseKaldi(texts, "corpus", {});
     for (const sotto::Recording& recording : scan.corpus.recordings) {
       if (recording.relative.find("..") == 0) std::abort();
+      if (sotto::FindUnclean(recording.id) != std::string::npos) std::abort();
     }
   } catch (const sotto::Error&) {
   }

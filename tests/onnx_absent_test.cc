@@ -22,7 +22,7 @@ TEST(OnnxAbsent, OpeningSaysThatTheBackendIsNotAvailableAndWhatToDo) {
 TEST(OnnxAbsent, NoTensorAndNoSessionCanBeMade) {
   EXPECT_THROW(OnnxTensor::Floats(nullptr, {}, {0}), Error);
   EXPECT_THROW(OnnxSession(nullptr, std::string_view("model"), "model"), Error);
-  EXPECT_THROW(OnnxSession(nullptr, std::filesystem::path("model.onnx")), Error);
+  EXPECT_THROW(OnnxSession(nullptr, ModelFolders({}), "model.onnx"), Error);
 }
 
 }  // namespace

@@ -56,12 +56,30 @@ double DOf(double mated, double non_mated, double omega) {
   return ratio <= 1.0 ? 0.0 : 2.0 * (ratio / (1.0 + ratio)) - 1.0;
 }
 
-// Σ D(bin)·P(bin | mated).
+// Whether all mated scores lie above, or all below, all others.
+bool Separated(const ScoreLevels& data) {
+  int changes = 0;
+  const Level* last = nullptr;
+  for (const Level& level : data.levels) {
+    if (level.tar + level.non == 0.0) continue;
+    if (level.tar > 0.0 && level.non > 0.0) return false;
+    if (last != nullptr && (last->tar > 0.0) != (level.tar > 0.0)) ++changes;
+    last = &level;
+  }
+  return changes == 1;
+}
+
+// Σ D(bin)·P(bin | mated). Without a width (one finite score, or none) every score is a bin.
 double RectangleSum(const ScoreLevels& data, const Histogram& histogram, double omega) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < histogram.tar.size(); ++i) {
-    const double share = histogram.tar[i] / data.n_tar;
-    if (share > 0.0) sum += share * DOf(share, histogram.non[i] / data.n_non, omega);
+  const auto add = [&](double tar, double non) {
+    const double share = tar / data.n_tar;
+    if (share > 0.0) sum += share * DOf(share, non / data.n_non, omega);
+  };
+  if (HasWidth(histogram)) {
+    for (std::size_t i = 0; i < histogram.tar.size(); ++i) add(histogram.tar[i], histogram.non[i]);
+  } else {
+    for (const Level& level : data.levels) add(level.tar, level.non);
   }
   return sum;
 }
@@ -84,14 +102,13 @@ Linkability MeasureLinkability(const ScoreLevels& data, const LinkabilityOptions
                                  : static_cast<int>(std::min(std::floor(data.n_tar / 10.0), 100.0));
   constexpr int kFewestBins = 10;
   const Histogram histogram = Count(data, result.bins < 2 ? kFewestBins : result.bins);
+  result.d_sys_unbiased = Separated(data) ? 1.0 : RectangleSum(data, histogram, options.omega);
   if (!HasWidth(histogram)) {
     // One value for all: no evidence where the rule chooses the bins, undefined densities where
     // the caller did.
     result.d_sys = options.bins > 0 ? kNan : 0.0;
-    result.d_sys_unbiased = 0.0;
     return result;
   }
-  result.d_sys_unbiased = RectangleSum(data, histogram, options.omega);
   if (result.bins < 2) return result;
   const auto& edges = histogram.edges;
   for (std::size_t i = 0; i < histogram.tar.size(); ++i) {

@@ -4,34 +4,25 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/input.h"
 
 namespace sotto {
 
 void ReadInBlocks(const std::filesystem::path& path, const BlockHandler& handle) {
   constexpr std::size_t kPiece = std::size_t{1} << 20;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (file == nullptr) {
-    throw Error(fmt::format("cannot open '{}': {}", path.string(), SystemReason()));
-  }
-  std::setvbuf(file.get(), nullptr, _IONBF, 0);
+  constexpr std::size_t kLongestLine = 16 * kPiece;
+  InputFile file(path);
   std::string buffer;
   std::size_t line = 1;
   bool first = true;
   while (true) {
     const std::size_t kept = buffer.size();
     buffer.resize(kept + kPiece);
-    const std::size_t n = std::fread(buffer.data() + kept, 1, kPiece, file.get());
+    const std::size_t n = file.Read(buffer.data() + kept, kPiece);
     buffer.resize(kept + n);
-    if (std::ferror(file.get()) != 0) {
-      throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
-    }
     std::string_view block = buffer;
     if (first && (buffer.size() >= 3 || n == 0)) {
       block = WithoutByteOrderMark(block);
@@ -42,6 +33,10 @@ void ReadInBlocks(const std::filesystem::path& path, const BlockHandler& handle)
       return;
     }
     const std::size_t end = buffer.rfind('\n');
+    if (end == std::string::npos && buffer.size() > kLongestLine) {
+      throw Error(
+          fmt::format("{}: line {} is longer than {} bytes", path.string(), line, kLongestLine));
+    }
     if (end == std::string::npos || first) continue;
     line += handle(block.substr(0, block.size() - (buffer.size() - end - 1)), line);
     buffer.erase(0, end + 1);

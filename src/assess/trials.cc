@@ -9,6 +9,7 @@
 #include "assess/interner.h"
 #include "assess/trial_lines.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -29,6 +30,7 @@ class TsvCollector {
   }
 
   std::size_t Take(std::string_view block, std::size_t first_line) {
+    RequireClean(block, where_, first_line);
     std::size_t line_number = first_line;
     for (; !block.empty(); ++line_number) {
       const std::string_view line = TakeLine(block);

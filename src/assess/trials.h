@@ -2,7 +2,8 @@
 //
 // Readers refuse what would silently change a figure: NaN scores, unknown labels, trials without a
 // score, a pair scored twice with different scores. Infinite scores are legal. Lines may end in LF
-// or CRLF; a byte-order mark is skipped; ids are any UTF-8 bytes without the separators.
+// or CRLF; a byte-order mark is skipped; ids are UTF-8 without the separators and
+// without control characters.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,7 @@
 #include "assess/trials.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -31,6 +32,7 @@ class RowReader {
   template <typename Row>
   void Read(const Source& source, const Row& row) {
     source([&](std::string_view block, std::size_t first_line) {
+      RequireClean(block, where_, first_line);
       std::size_t line = first_line;
       for (; !block.empty(); ++line) {
         const auto fields = SplitBlanks(TakeLine(block));
@@ -167,6 +169,7 @@ void AddSpeakers(Trials& trials, std::span<const std::filesystem::path> utt2spk_
   std::unordered_map<std::string, std::string> speakers;
   for (const auto& file : utt2spk_files) {
     const std::string text = ReadTextFile(file);
+    RequireClean(text, file.string());
     std::size_t number = 0;
     for (const std::string_view line : SplitLines(text)) {
       ++number;

@@ -292,6 +292,48 @@ TEST(Linkability, BelowTwentyTargetsThePublishedFigureIsZeroAndOursIsNot) {
   EXPECT_NEAR(linkability.d_sys_unbiased, 1.0, 1e-12);
 }
 
+TEST(Linkability, OfSeparatedScoresIsOneForAnyNumberOfTargets) {
+  for (const std::size_t n : {1U, 2U, 5U, 10U, 19U, 20U, 100U, 1000U}) {
+    std::vector<double> tar, non;
+    for (std::size_t i = 0; i < n; ++i) {
+      tar.push_back(1.0 + 0.01 * static_cast<double>(i % 7));
+      for (int k = 0; k < 3; ++k) non.push_back(-0.1 * static_cast<double>(i % 5) - k);
+    }
+    EXPECT_EQ(MeasureLinkability(MakeLevels(tar, non)).d_sys_unbiased, 1.0) << n;
+    EXPECT_EQ(MeasureLinkability(MakeLevels(non, tar)).d_sys_unbiased, 1.0) << n;  // reversed
+    // One outlier makes the bins so wide that both classes share one.
+    non.push_back(-1e6);
+    EXPECT_EQ(MeasureLinkability(MakeLevels(tar, non)).d_sys_unbiased, 1.0) << n;
+    // One overlap, and it is no longer certain.
+    tar.push_back(-2.0);
+    EXPECT_LT(MeasureLinkability(MakeLevels(tar, non)).d_sys_unbiased, 1.0) << n;
+  }
+  // No bin has a width where at most one score is finite.
+  for (const double tar : {kInf, 2.0}) {
+    const std::vector<double> t(10, tar), n(10, -kInf);
+    EXPECT_EQ(MeasureLinkability(MakeLevels(t, n)).d_sys_unbiased, 1.0);
+  }
+  const std::vector<double> t{kInf, kInf, kInf, 0.0}, n(4, 0.0);
+  EXPECT_DOUBLE_EQ(MeasureLinkability(MakeLevels(t, n)).d_sys_unbiased, 0.75);
+}
+
+// With LLR d·s − d²/2, D_sys is the mean of max(0, tanh(LLR/2)) over targets N(d, 1).
+TEST(Linkability, OfTwoGaussiansIsTheIntegral) {
+  SeededRng rng(3);
+  for (const double d : {0.0, 1.0, 2.0, 3.0}) {
+    double expected = 0.0;
+    constexpr double kStep = 1e-3;
+    for (double s = d - 9.0; s < d + 9.0; s += kStep) {
+      const double density = std::exp(-0.5 * (s - d) * (s - d)) / std::sqrt(2.0 * M_PI);
+      expected += kStep * density * std::max(0.0, std::tanh((d * s - 0.5 * d * d) / 2.0));
+    }
+    const auto tar = Draw(rng, 100000, d, 1.0), non = Draw(rng, 100000, 0.0, 1.0);
+    const Linkability linkability = MeasureLinkability(MakeLevels(tar, non));
+    EXPECT_NEAR(linkability.d_sys_unbiased, expected, 0.02) << d;
+    EXPECT_NEAR(linkability.d_sys, expected, 0.02) << d;  // nothing lies at the edges
+  }
+}
+
 TEST(Linkability, InfiniteScoresFallIntoTheEdgeBins) {
   std::vector<double> tar(100, kInf);
   std::vector<double> non(100, -kInf);

@@ -265,6 +265,14 @@ std::vector<OperatingPoint> VerifyOptions::Points() const {
   return points;
 }
 
+std::vector<Figure> ShownFigures(const std::vector<Figure>& figures) {
+  std::vector<Figure> shown;
+  for (const Figure& figure : figures) {
+    if (figure.name != "d_sys") shown.push_back(figure);
+  }
+  return shown;
+}
+
 ScoreFigures MeasureScores(const ScoreLevels& data, const VerifyOptions& options) {
   return Measure(data, options, nullptr);
 }
@@ -311,10 +319,15 @@ VerifyResult Verify(const Trials& trials, const ScoreLevels& data, const VerifyO
     result.calibrated = MeasureCalibrated(trials, *other_run, kCalibrationPrior);
     append(CalibratedHeadlines(*result.calibrated));
   }
+  const bool few = result.n_tar < kFewestPublishedTargets;
   for (Figure& figure : result.figures) {
     if (figure.counts.empty()) figure.counts = {{"n_tar", result.n_tar}, {"n_non", result.n_non}};
     if (figure.name == "d_sys" && std::isnan(figure.value)) {
       figure.remark = "all scores are equal: the bins have no width";
+    } else if (figure.name == "d_sys" && few && options.linkability.bins == 0) {
+      figure.remark = "fewer than 20 targets: 0 by the published rule, whatever the scores";
+    } else if (figure.name == "d_sys_unbiased" && few) {
+      figure.remark = "fewer than 20 targets: leans to the high side, the fewer the more";
     }
   }
   result.bootstrap = options.resamples == 0

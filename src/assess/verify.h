@@ -70,6 +70,10 @@ struct CalibratedDisclosure {
 CalibratedDisclosure MeasureCalibrated(const Trials& trials, const ScoreLevels& other_run,
                                        double prior);
 
+// What tables and pages show of `figures`: all but the published d_sys, which is 0 for fully
+// linkable scores where targets are few and is for JSON alone (assess/linkability.h).
+std::vector<Figure> ShownFigures(const std::vector<Figure>& figures);
+
 struct VerifyResult {
   std::size_t n_tar = 0;
   std::size_t n_non = 0;

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -189,6 +190,7 @@ std::vector<std::u32string> SplitWords(std::u32string_view text, TextNormaliser 
 }
 
 Transcripts ParseTranscripts(std::string_view text, const std::string& where) {
+  RequireClean(text, where);
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   Transcripts out;
   std::unordered_map<std::string_view, std::size_t> seen;

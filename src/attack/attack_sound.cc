@@ -152,13 +152,15 @@ class Gatherer {
   explicit Gatherer(const AttackOptions& options)
       : o_(options),
         record_(ReadReleaseRecord(options.released)),
-        encoder_(OpenEncoder(options.encoder.empty() ? kDefaultEncoder : options.encoder)),
+        encoder_(OpenEncoder(options.encoder.empty() ? kDefaultEncoder : options.encoder,
+                             options.trust_models)),
         original_(ListUtterances({options.original})),
         released_(ListUtterances({options.released})) {
     (record_.voice.IsNeural() ? record_.voice.neural.target_pool : record_.voice.pool) = o_.pool;
     record_.voice.neural.folder = o_.neural;
+    record_.voice.neural.trust_models = o_.trust_models;
     if (!o_.attacker_encoder.empty()) {
-      attacker_ = OpenEncoder(o_.attacker_encoder.string());
+      attacker_ = OpenEncoder(o_.attacker_encoder.string(), o_.trust_models);
       RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_,
                         encoder_->WeightsFingerprint(), o_.attacker_encoder.string());
     }
@@ -408,9 +410,12 @@ class Gatherer {
     SetPoolRule(known, material_);
     if (!material_.rule) return;
     // On every page that shows this row.
-    material_.remarks["pool-rule"] +=
-        fmt::format("; this eps covers {}, and k utterances with strategy random cost k * eps",
-                    kVoiceIndCovers);
+    material_.remarks["pool-rule"] += fmt::format(
+        "; this eps covers {}, and k utterances with strategy random cost k * eps{}",
+        kVoiceIndCovers,
+        record_.voice.neural.max_draws
+            ? fmt::format(" for each of up to {} draws", *record_.voice.neural.max_draws)
+            : "");
     if (record_.pool_given && o_.pool.empty()) return;
     const SpeakerPool pool = OpenNeuralNets(record_.voice.neural).pool;
     if (pool.encoder != encoder_->WeightsFingerprint()) return;  // of another space

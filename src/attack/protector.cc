@@ -18,14 +18,6 @@ namespace {
 
 constexpr double kPeakLimit = 1.0;
 
-std::vector<float> RunThrough(StreamTransformer& transformer, std::span<const float> x) {
-  std::vector<float> y;
-  y.reserve(x.size());
-  transformer.Push(x, y);
-  transformer.Finish(y);
-  return y;
-}
-
 TargetDraws Draws(const VoiceOptions& voice, Strategy strategy, const Key& key,
                   const std::string& context) {
   return {key, strategy, voice.method, context};
@@ -51,12 +43,11 @@ class WarpFrames : public FrameEditor {
 };
 
 SoundChange WarpBy(std::function<double(double)> warp, F0Method f0_method) {
-  return [warp = std::move(warp), f0_method](std::vector<float> x, int rate_hz, const Utterance&) {
+  return [warp = std::move(warp), f0_method](int rate_hz, const Utterance&) {
     const MakeFrameEditor editor = [&warp](int rate) {
       return std::make_unique<WarpFrames>(rate, warp);
     };
-    return RunThrough(
-        *MakeVocoderTransformer(rate_hz, editor, {f0_method, kFileBlockS, kPeakLimit}), x);
+    return MakeVocoderTransformer(rate_hz, editor, {f0_method, kFileBlockS, kPeakLimit});
   };
 }
 
@@ -68,9 +59,8 @@ std::vector<Undoing> UndoMcAdams(const VoiceOptions& voice, int points) {
     const double alpha = voice.alpha.lo + (voice.alpha.hi - voice.alpha.lo) * (i + 0.5) / points;
     McAdamsOptions options;
     options.alpha = std::clamp(1.0 / alpha, McAdamsOptions::kMinAlpha, McAdamsOptions::kMaxAlpha);
-    grid.push_back({fmt::format("alpha {:.3g}", alpha),
-                    [options](std::vector<float> x, int rate_hz, const Utterance&) {
-                      return RunThrough(*MakeMcAdams(rate_hz, options), x);
+    grid.push_back({fmt::format("alpha {:.3g}", alpha), [options](int rate_hz, const Utterance&) {
+                      return MakeMcAdams(rate_hz, options);
                     }});
   }
   return grid;
@@ -157,7 +147,9 @@ Protector::Protector(const VoiceOptions& voice, Strategy strategy, const Key& ke
     for (const std::string& id : prints.ids) fitted += id + " ";
     fitted.append(reinterpret_cast<const char*>(prints.vectors.data()),
                   static_cast<std::size_t>(prints.vectors.size()) * sizeof(float));
-    method->Fit(SourceVoices(voices));
+    // Who draws as for a trial does not have its embedding: the mean of the enrolment stands for
+    // it.
+    method->Fit(SourceVoices(voices, UnknownPrint::kMeanOfSpeaker));
   }
   method_ = std::move(method);
   text_ = fmt::format("{}\t{}\t{}\t{}", voice.Text(), Name(strategy),
@@ -165,15 +157,14 @@ Protector::Protector(const VoiceOptions& voice, Strategy strategy, const Key& ke
 }
 
 SoundChange Protector::Change() const {
-  return [method = method_](std::vector<float> x, int rate_hz, const Utterance& utterance) {
-    return RunThrough(
-        *method->MakeTransformer(rate_hz, kPeakLimit, utterance.speaker, utterance.id), x);
+  return [method = method_](int rate_hz, const Utterance& utterance) {
+    return method->MakeTransformer(rate_hz, kPeakLimit, utterance.speaker, utterance.id);
   };
 }
 
 SoundChange Protector::ChangeAs(const std::string& id) const {
-  return [method = method_, id](std::vector<float> x, int rate_hz, const Utterance& utterance) {
-    return RunThrough(*method->MakeTransformer(rate_hz, kPeakLimit, utterance.speaker, id), x);
+  return [method = method_, id](int rate_hz, const Utterance& utterance) {
+    return method->MakeTransformer(rate_hz, kPeakLimit, utterance.speaker, id);
   };
 }
 

@@ -8,6 +8,7 @@
 #include "audio/testing.h"
 #include "base/error.h"
 #include "base/testing.h"
+#include "voice/neural_nets.h"
 #include "voice/warp.h"
 
 namespace sotto {
@@ -52,6 +53,15 @@ double Distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(sum / static_cast<double>(x.size()));
 }
 
+std::vector<float> Changed(const SoundChange& change, const std::vector<float>& x,
+                           const Utterance& utterance) {
+  const std::unique_ptr<StreamTransformer> transformer = change(16000, utterance);
+  std::vector<float> y;
+  transformer->Push(x, y);
+  transformer->Finish(y);
+  return y;
+}
+
 // The right point of the grid brings the sound nearer to the original than the release is.
 TEST(UndoGrid, BringsMcAdamsBack) {
   const std::vector<float> x = SyntheticVowel(2.0, 16000);
@@ -59,10 +69,10 @@ TEST(UndoGrid, BringsMcAdamsBack) {
   voice.alpha = {0.8, 0.8};
   const Utterance utterance{"u", "s", 0, 0.0, -1.0};
   const Protector protector(voice, Strategy::kPerm, Key::FromExperimentSeed(1), "", {});
-  const std::vector<float> y = protector.Change()(x, 16000, utterance);
+  const std::vector<float> y = Changed(protector.Change(), x, utterance);
   const std::vector<Undoing> grid = UndoGrid(voice, false);
   ASSERT_EQ(grid.size(), 1U);
-  const std::vector<float> z = grid[0].change(y, 16000, utterance);
+  const std::vector<float> z = Changed(grid[0].change, y, utterance);
   ASSERT_EQ(z.size(), x.size());
   EXPECT_LT(Distance(x, z), 0.5 * Distance(x, y));
   voice.alpha = {0.5, 0.9};
@@ -80,12 +90,32 @@ TEST(Protector, DrawsUnderItsKeyAndAsToldForATrial) {
     return Protector(voice, Strategy::kRandom, Key::FromExperimentSeed(seed), "", {});
   };
   const Utterance a{"a", "s", 0, 0.0, -1.0}, b{"b", "s", 0, 0.0, -1.0};
-  const auto once = with(1).Change()(x, 16000, a);
-  EXPECT_EQ(once, with(1).Change()(x, 16000, a));
-  EXPECT_NE(once, with(2).Change()(x, 16000, a));
-  EXPECT_NE(once, with(1).Change()(x, 16000, b));
-  EXPECT_EQ(once, with(1).ChangeAs("a")(x, 16000, b));
+  const auto once = Changed(with(1).Change(), x, a);
+  EXPECT_EQ(once, Changed(with(1).Change(), x, a));
+  EXPECT_NE(once, Changed(with(2).Change(), x, a));
+  EXPECT_NE(once, Changed(with(1).Change(), x, b));
+  EXPECT_EQ(once, Changed(with(1).ChangeAs("a"), x, b));
   EXPECT_NE(with(1).Text(), with(2).Text());
+}
+
+// Nobody but the releaser has the embedding of a trial.
+TEST(Protector, TheMeanOfTheEnrolmentStandsForATrialOfVoiceInd) {
+  VoiceOptions voice;
+  voice.method = "neural";
+  voice.neural.target = NeuralTarget::kVoiceInd;
+  voice.neural.eps = 2.0;
+  const SpeakerPool pool = OpenNeuralNets(voice.neural).pool;
+  const std::vector<float>& some = pool.voices[0].embedding;
+  ModelledVoices voices;
+  voices.prints.set.ids = {"enrolled"};
+  voices.prints.set.speakers = {"s"};
+  voices.prints.set.vectors =
+      Eigen::Map<const Eigen::VectorXf>(some.data(), static_cast<Eigen::Index>(some.size()));
+  voices.prints.set.vectors(0, 0) += 0.01F;  // no voice of the pool
+  const Protector protector(voice, Strategy::kRandom, Key::FromExperimentSeed(1), "", voices);
+  const std::vector<float> x = SyntheticVowel(0.5, 16000);
+  const Utterance enrolled{"enrolled", "s", 0, 0.0, -1.0};
+  EXPECT_EQ(Changed(protector.ChangeAs("trial"), x, enrolled).size(), x.size());
 }
 
 // --- the cache ---
@@ -108,6 +138,19 @@ class TinyEncoder : public SpeakerEncoder {
   mutable int calls_ = 0;
 };
 
+class Louder : public StreamTransformer {
+ public:
+  explicit Louder(float gain) : gain_(gain) {}
+  void Push(std::span<const float> in, std::vector<float>& out) override {
+    for (const float v : in) out.push_back(gain_ * v);
+  }
+  void Finish(std::vector<float>& /*out*/) override {}
+  std::size_t LatencySamples() const override { return 0; }
+
+ private:
+  const float gain_;
+};
+
 TEST(Voiceprinter, EmbedsOnceAndKeepsItToItself) {
   const testing::TemporaryFolder folder;
   testing::WriteWav(folder / "in/s/a.wav", SyntheticVowel(0.5, 16000));
@@ -121,16 +164,17 @@ TEST(Voiceprinter, EmbedsOnceAndKeepsItToItself) {
   EXPECT_EQ(printer.Embed(list, plain).front().vectors, first.vectors);
   EXPECT_EQ(encoder.calls_, 2);
   // Another change is another set.
-  const SoundChange half = [](std::vector<float> x, int, const Utterance&) {
-    for (float& v : x) v *= 0.5F;
-    return x;
-  };
+  const SoundChange half = [](int, const Utterance&) { return std::make_unique<Louder>(0.5F); };
   const EmbeddingSet changed = printer.Embed(list, {"test", {0, 1}, half, "half"}).front();
   EXPECT_EQ(encoder.calls_, 4);
   EXPECT_NEAR(changed.vectors(0, 0), 0.25F * first.vectors(0, 0), 1e-3F * first.vectors(0, 0));
   struct stat status {};
   ASSERT_EQ(::stat((folder / "cache").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U) << entry.path();
+  }
   // Another sound under the same name is noticed.
   testing::WriteWav(folder / "in/s/a.wav", SyntheticVowel(0.7, 16000));
   EXPECT_NE(printer.Embed(list, plain).front().vectors, first.vectors);
@@ -147,9 +191,9 @@ TEST(Voiceprinter, ChangesSoundOnceForAllWhoHearIt) {
   int changed = 0;
   const VoiceprintJob job{"test",
                           {1, 0},
-                          [&](std::vector<float> x, int, const Utterance&) {
+                          [&](int, const Utterance&) {
                             ++changed;
-                            return x;
+                            return std::make_unique<Louder>(1.0F);
                           },
                           "same"};
   const VoiceprintOptions kept{folder / "cache", 1};

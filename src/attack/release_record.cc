@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace sotto {
 namespace {
@@ -15,9 +16,10 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 // What changes the protected sound, the strategy and the draws apart.
-constexpr const char* kParameters[] = {
-    "method", "alpha",       "pitch",   "target_gender", "pool",           "f0",   "target",
-    "eps",    "target_pool", "content", "content_mean",  "bend_semitones", "nets", "streaming"};
+constexpr const char* kParameters[] = {"method",      "alpha",     "pitch",        "target_gender",
+                                       "pool",        "f0",        "target",       "eps",
+                                       "target_pool", "content",   "content_mean", "bend_semitones",
+                                       "nets",        "streaming", "max_draws"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -45,6 +47,13 @@ void ReadNeural(const json& record, const std::string& where, ReleaseRecord& rel
     }
     neural.eps = eps->get<double>();
   }
+  // Earlier versions drew after every pause, however many there were.
+  if (const auto most = record.find("max_draws"); most != record.end()) {
+    if (!most->is_number_unsigned()) {
+      throw Error(fmt::format("{}: 'max_draws' is no whole number from 1 on", where));
+    }
+    neural.max_draws = most->get<std::size_t>();
+  }
   neural.teacher = Text(record, "content", where) == "moonshine";
   const auto bend = record.find("bend_semitones");
   if (bend == record.end() || !bend->is_number()) {
@@ -61,7 +70,7 @@ std::map<std::string, std::string> Parameters(const json& record) {
   for (const char* name : kParameters) {
     const auto found = record.find(name);
     if (found == record.end()) continue;
-    parameters[name] = found->is_string() ? found->get<std::string>() : found->dump();
+    parameters[name] = found->is_string() ? found->get<std::string>() : DumpJson(*found);
   }
   return parameters;
 }

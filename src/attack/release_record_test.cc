@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "speaker/protect_record.h"
+#include "voice/anonymise.h"
 
 namespace sotto {
 namespace {
@@ -88,6 +90,42 @@ TEST(ReleaseRecord, VoiceIndHasItsEpsilon) {
   EXPECT_NE(AttackerMismatch(R"({"base": "", "run": )" + other + "}", record, "b", "a"), "");
   other.replace(other.find("\"eps\""), 5, "\"era\"");
   EXPECT_NE(ErrorOf(other).find("'eps'"), std::string::npos);
+  // The bound on the draws of a stream; earlier versions had none.
+  const auto streamed = [&](const std::string& bound) {
+    return text.substr(0, text.size() - 1) + R"(, "streaming": true)" + bound + "}";
+  };
+  EXPECT_FALSE(ParseReleaseRecord(streamed(""), "run").voice.neural.max_draws.has_value());
+  const ReleaseRecord bounded = ParseReleaseRecord(streamed(R"(, "max_draws": 3)"), "run");
+  EXPECT_EQ(bounded.voice.neural.max_draws, 3U);
+  EXPECT_NE(bounded.Describe().find("max_draws 3"), std::string::npos);
+  EXPECT_NE(AttackerMismatch(R"({"base": "", "run": )" + streamed("") + "}", bounded, "b", "a"),
+            "");
+  for (const char* wrong : {"0", "-1", "1.5", R"("3")"}) {
+    EXPECT_NE(ErrorOf(streamed(std::string(R"(, "max_draws": )") + wrong)).find("draws"),
+              std::string::npos)
+        << wrong;
+  }
+}
+
+TEST(ReleaseRecord, TheRecordOfARunSaysHowToRepeatIt) {
+  AnonymiseOptions options;
+  options.method = "neural";
+  options.strategy = Strategy::kRandom;
+  options.neural.target = NeuralTarget::kVoiceInd;
+  options.neural.eps = 2.0;
+  options.neural.streaming = true;
+  options.neural.max_draws = 3;
+  const ReleaseRecord record = ParseReleaseRecord(PlannedRecord(options, "test"), "run");
+  EXPECT_EQ(record.voice.Text(), options.Text());
+  EXPECT_EQ(record.strategy, options.strategy);
+}
+
+TEST(ReleaseRecord, AnAlphaThatNobodyMayAskForAnyMoreIsStillRead) {
+  const ReleaseRecord old = ParseReleaseRecord(
+      R"({"method": "mcadams", "alpha": "0.2:2", "pitch": "keep", "strategy": "perm"})", "run");
+  EXPECT_EQ(old.voice.alpha.hi, 2.0);
+  const TargetDraws draws(Key::FromExperimentSeed(1), old.strategy, old.voice.method);
+  EXPECT_NO_THROW(MakeVoiceMethod(old.voice, draws)->MakeTransformer(16000, 1.0, "s", "u"));
 }
 
 TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
@@ -106,6 +144,19 @@ TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
       R"({"verb": "protect-embedding", "method": "voice-ind", "voice_ind": {"epsilon": 5.0}})");
   EXPECT_EQ(near.rule, PoolRule::kNearest);
   EXPECT_EQ(near.text, "voice-ind, eps 5");
+  // A record of earlier versions, with figures that are no part of records any more.
+  EXPECT_EQ(rule(R"({"verb": "protect-embedding", "method": "voice-ind", "voice_ind": {
+                     "epsilon": 5.0, "guarantee": {"candidates_among_protected": 0},
+                     "verified": {"holds": true, "largest_ratio_to_bound": 0.4},
+                     "expected_distance": 0.3}})")
+                .text,
+            "voice-ind, eps 5");
+  ProtectOptions options;
+  options.voice_ind.eps = 5.0;
+  EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, "test")).text, "voice-ind, eps 5");
+  options.method = ProtectMethod::kPool;
+  options.pool_options.region = PoolRegion::kFarthest;
+  EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, "test")).rule, PoolRule::kFarthest);
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "voice-ind"})"), Error);
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "hash"})"), Error);
   EXPECT_THROW(rule(R"({"verb": 7})"), Error);

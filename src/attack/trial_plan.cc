@@ -6,6 +6,7 @@
 
 #include "assess/interner.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -23,6 +24,7 @@ std::string CountAndFirst(const std::vector<std::string>& names, const char* wor
 }  // namespace
 
 std::vector<ListedTrial> ParseTrialList(std::string_view text, const std::string& where) {
+  RequireClean(text, where);
   std::vector<ListedTrial> listed;
   std::size_t line = 0;
   for (const std::string_view row : SplitLines(text)) {

@@ -2,53 +2,65 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <utility>
 
-#include "audio/sound_file.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
+#include "base/private_folder.h"
 #include "base/progress.h"
+#include "speaker/embedding_stream.h"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kEndToleranceS = 0.5;
+// One utterance, changed or as it is, to all who listen.
+class Listeners : public UtteranceSink {
+ public:
+  using Heard = std::function<void(std::size_t listener, const std::vector<float>& embedding)>;
+  Listeners(const std::vector<const SpeakerEncoder*>& encoders, int rate_hz,
+            std::unique_ptr<StreamTransformer> change, Heard heard, double& seconds)
+      : rate_hz_(rate_hz), change_(std::move(change)), heard_(std::move(heard)), seconds_(seconds) {
+    for (const SpeakerEncoder* encoder : encoders) {
+      streams_.push_back(std::make_unique<EmbeddingStream>(
+          rate_hz, [encoder](std::span<const float> x) { return encoder->EmbedWindow(x); }));
+    }
+  }
 
-struct Mono {
-  std::vector<float> x;
-  int rate_hz = 0;
+  void Push(std::span<const float> x) override {
+    seconds_ += static_cast<double>(x.size()) / rate_hz_;
+    if (!change_) return Hand(x);
+    changed_.clear();
+    change_->Push(x, changed_);
+    Hand(changed_);
+  }
+  void Finish() override {
+    if (change_) {
+      changed_.clear();
+      change_->Finish(changed_);
+      Hand(changed_);
+    }
+    for (std::size_t l = 0; l < streams_.size(); ++l) heard_(l, streams_[l]->Finish());
+  }
+
+ private:
+  void Hand(std::span<const float> x) {
+    for (const auto& stream : streams_) stream->Push(x);
+  }
+
+  const int rate_hz_;
+  const std::unique_ptr<StreamTransformer> change_;
+  const Heard heard_;
+  double& seconds_;
+  std::vector<std::unique_ptr<EmbeddingStream>> streams_;
+  std::vector<float> changed_;
 };
-
-Mono ReadFirstChannel(const fs::path& path) {
-  SoundReader reader(path);
-  const auto channels = static_cast<std::size_t>(reader.Format().channels);
-  Mono mono{{}, reader.Format().rate_hz};
-  std::vector<float> block(16384 * channels);
-  while (const std::size_t frames = reader.Read(block)) {
-    for (std::size_t i = 0; i < frames; ++i) mono.x.push_back(block[i * channels]);
-  }
-  return mono;
-}
-
-std::vector<float> Cut(const Mono& mono, const Utterance& utterance) {
-  const auto samples = [&](double s) {
-    return static_cast<std::size_t>(std::llround(s * mono.rate_hz));
-  };
-  const std::size_t n = mono.x.size(), begin = samples(utterance.begin_s);
-  const std::size_t end = utterance.end_s < 0.0 ? n : samples(utterance.end_s);
-  if (begin >= std::min(end, n) || end > n + samples(kEndToleranceS)) {
-    throw Error(fmt::format("utterance '{}' is empty or ends after its recording", utterance.id));
-  }
-  return {mono.x.begin() + static_cast<std::ptrdiff_t>(begin),
-          mono.x.begin() + static_cast<std::ptrdiff_t>(std::min(end, n))};
-}
 
 EmbeddingSet Describe(const UtteranceList& list, const std::vector<std::size_t>& wanted) {
   EmbeddingSet set;
@@ -79,15 +91,15 @@ bool ReadKept(const fs::path& file, EmbeddingSet& set) {
 Voiceprinter::Voiceprinter(std::vector<const SpeakerEncoder*> encoders, VoiceprintOptions options)
     : encoders_(std::move(encoders)), options_(std::move(options)) {
   if (options_.cache.empty()) return;
-  MakeFolder(options_.cache);
-  fs::permissions(options_.cache, fs::perms::owner_all);
+  MakePrivateFolder(options_.cache, ".ark");
 }
 
 fs::path Voiceprinter::CacheFile(const SpeakerEncoder& encoder, const UtteranceList& list,
                                  const VoiceprintJob& job) const {
   if (options_.cache.empty()) return {};
-  std::string text = fmt::format("sotto voiceprints 1\n{}\n{}\n{}\n", encoder.Fingerprint(),
-                                 job.change ? "changed" : "as it is", job.change_text);
+  std::string text =
+      fmt::format("sotto voiceprints 2\n{}\n{}\n{}\n{}\n", kEmbeddingRule, encoder.Fingerprint(),
+                  job.change ? "changed" : "as it is", job.change_text);
   for (const std::size_t i : job.wanted) {
     const Utterance& utterance = list.utterances[i];
     text += fmt::format("{}\t{}\t{}\t{}\t{}\n", utterance.id, utterance.speaker,
@@ -114,37 +126,34 @@ std::vector<EmbeddingSet> Voiceprinter::Embed(const UtteranceList& list,
     missing.push_back({*encoders_[e], sets[e], std::move(file)});
   }
   if (missing.empty()) return sets;
+  std::vector<const SpeakerEncoder*> listening;
+  listening.reserve(missing.size());
+  for (const Missing& m : missing) listening.push_back(&m.encoder);
+  std::map<std::size_t, std::vector<Eigen::Index>> places;  // of an utterance in the job
+  for (Eigen::Index k = 0; k < n; ++k) places[job.wanted[static_cast<std::size_t>(k)]].push_back(k);
+  std::vector<std::size_t> heard;
+  heard.reserve(places.size());
+  for (const auto& [i, columns] : places) heard.push_back(i);
   // A recording is decoded once for all its utterances.
-  std::map<std::size_t, std::vector<std::size_t>> by_recording;
-  for (std::size_t k = 0; k < job.wanted.size(); ++k) {
-    by_recording[list.utterances.at(job.wanted[k]).recording].push_back(k);
-  }
-  const std::vector<std::pair<std::size_t, std::vector<std::size_t>>> work(by_recording.begin(),
-                                                                           by_recording.end());
+  const auto work = GroupByRecording(list, heard);
   std::mutex mutex;
   std::map<std::size_t, std::string> failures;
   Progress progress(job.label, work.size(), static_cast<double>(work.size()));
   ParallelFor(work.size(), options_.jobs, [&](std::size_t w) {
-    const Recording& recording = list.recordings[work[w].first];
     double seconds = 0.0;
-    std::size_t at = work[w].second.front();
+    std::size_t at = work[w].front();
     try {
-      if (!recording.pipe.empty()) {
-        throw Error(fmt::format("'{}' comes from a pipe: files are wanted", recording.id));
-      }
-      const Mono mono = ReadFirstChannel(recording.path);
-      for (const std::size_t k : work[w].second) {
-        at = k;
-        const Utterance& utterance = list.utterances[job.wanted[k]];
-        std::vector<float> x = Cut(mono, utterance);
-        seconds += static_cast<double>(x.size()) / mono.rate_hz;
-        if (job.change) x = job.change(std::move(x), mono.rate_hz, utterance);
-        for (const Missing& m : missing) {
-          const std::vector<float> embedding = m.encoder.Embed(x, mono.rate_hz);
-          m.set.vectors.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const Eigen::VectorXf>(
-              embedding.data(), static_cast<Eigen::Index>(embedding.size()));
-        }
-      }
+      StreamRecording(list, work[w], kOwnRate, [&](std::size_t i, int rate_hz) {
+        at = i;
+        return std::make_unique<Listeners>(
+            listening, rate_hz, job.change ? job.change(rate_hz, list.utterances[i]) : nullptr,
+            [&, i](std::size_t l, const std::vector<float>& embedding) {
+              const Eigen::Map<const Eigen::VectorXf> column(
+                  embedding.data(), static_cast<Eigen::Index>(embedding.size()));
+              for (const Eigen::Index k : places.at(i)) missing[l].set.vectors.col(k) = column;
+            },
+            seconds);
+      });
     } catch (const Error& error) {
       const std::lock_guard lock(mutex);
       failures[at] = error.what();
@@ -154,14 +163,14 @@ std::vector<EmbeddingSet> Voiceprinter::Embed(const UtteranceList& list,
   if (!failures.empty()) {
     throw Error(fmt::format("{}: {} of {} recordings could not be embedded; the first, '{}': {}",
                             job.label, failures.size(), work.size(),
-                            sets.front().ids[failures.begin()->first], failures.begin()->second));
+                            list.utterances[failures.begin()->first].id, failures.begin()->second));
   }
   for (const Missing& m : missing) {
     if (m.file.empty()) continue;
     EmbeddingSet nameless;  // the cache needs no ids
     for (Eigen::Index i = 0; i < n; ++i) nameless.ids.push_back(fmt::to_string(i));
     nameless.vectors = m.set.vectors;
-    WriteFileAtomically(m.file, SerialiseArk(nameless));
+    WriteInPrivateFolder(m.file, SerialiseArk(nameless));
   }
   return sets;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,15 +11,16 @@
 #include "speaker/embeddings.h"
 #include "speaker/encoder.h"
 #include "speaker/utterances.h"
+#include "voice/transformer.h"
 
 namespace sotto {
 
-// One channel at its own rate, in and out.
-using SoundChange = std::function<std::vector<float>(std::vector<float> x, int rate_hz,
-                                                     const Utterance& utterance)>;
+// What changes one utterance as its sound comes: one channel at its own rate, in and out.
+using SoundChange =
+    std::function<std::unique_ptr<StreamTransformer>(int rate_hz, const Utterance& utterance)>;
 
-// Embeddings are personal data: the folder gets mode 0700, and file names are digests of what is
-// inside. Nothing is ever removed from it.
+// Embeddings are personal data: the folder is made private (base/private_folder.h), and file names
+// are digests of what is inside. Nothing is ever removed from it.
 struct VoiceprintOptions {
   std::filesystem::path cache;  // empty: none
   int jobs = 1;
@@ -38,7 +40,8 @@ class Voiceprinter {
   Voiceprinter(std::vector<const SpeakerEncoder*> encoders, VoiceprintOptions options);
 
   // A set by each encoder, in the order of job.wanted. Sound is read and changed once for all
-  // encoders whose set is not in the cache, which knows files by path, size and time of change.
+  // encoders whose set is not in the cache, which knows files by path, size and time of change. It
+  // is streamed: memory does not grow with a recording.
   // Throws Error that counts the utterances that could not be embedded and names the first.
   std::vector<EmbeddingSet> Embed(const UtteranceList& list, const VoiceprintJob& job) const;
 

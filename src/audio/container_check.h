@@ -2,6 +2,7 @@
 // that is an error, since a silently shortened recording is a wrong result.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace sotto {
@@ -9,6 +10,7 @@ namespace sotto {
 struct ContainerVerdict {
   // A WAV whose header leaves the length open, as programs that write to a pipe do.
   bool open_length = false;
+  std::uint64_t bytes = 0;  // of the whole file
 };
 
 // Walks the chunks of a WAV, the last page of an Ogg stream, the frames of an MP3. Throws Error

@@ -6,56 +6,22 @@
 #include <map>
 #include <set>
 
-#include "audio/sound_file.h"
+#include "audio/folder.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
 namespace {
 
-CorpusScan ScanFolder(const fs::path& root) {
-  CorpusScan scan;
-  Corpus& corpus = scan.corpus;
-  corpus.kind = CorpusKind::kFolder;
-  std::vector<fs::path> files;
-  std::error_code code;
-  fs::recursive_directory_iterator walk(root, code);
-  if (code) throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
-  for (const auto end = fs::recursive_directory_iterator(); walk != end; walk.increment(code)) {
-    if (code)
-      throw Error(fmt::format("cannot read folder '{}': {}", root.string(), code.message()));
-    if (walk->path().filename().string().starts_with('.')) {
-      if (walk->is_directory(code)) walk.disable_recursion_pending();
-      continue;
-    }
-    if (walk->is_regular_file(code)) files.push_back(walk->path().lexically_relative(root));
-  }
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) {
-    if (!HasSoundExtension(file)) {
-      corpus.left_out.push_back(file.string());
-      continue;
-    }
-    Recording recording;
-    recording.id = fs::path(file).replace_extension().string();
-    recording.relative = recording.id;
-    recording.path = root / file;
-    const std::string folder = file.parent_path().string();
-    const std::string speaker =
-        folder.empty() ? fs::absolute(root).lexically_normal().filename().string() : folder;
-    recording.spans = {{recording.id, speaker.empty() ? "." : speaker, 0.0, -1.0, {}}};
-    corpus.recordings.push_back(std::move(recording));
-  }
-  return scan;
-}
-
 KaldiTexts ReadKaldiTexts(const fs::path& root) {
   KaldiTexts texts;
-  texts.wav_scp = ReadTextFile(root / "wav.scp");
+  texts.wav_scp = ReadTextFile(root / "wav.scp", kLargestTable);
   const auto optional = [&](const char* name, std::string& text, bool& present) {
-    present = fs::exists(root / name);
-    if (present) text = ReadTextFile(root / name);
+    // A link that leads nowhere is no absent table.
+    present = fs::exists(fs::symlink_status(root / name));
+    if (present) text = ReadTextFile(root / name, kLargestTable);
   };
   optional("utt2spk", texts.utt2spk, texts.has_utt2spk);
   optional("segments", texts.segments, texts.has_segments);
@@ -75,9 +41,25 @@ void ListLeftOut(const fs::path& root, Corpus& corpus) {
   }
   for (const auto& entry : fs::directory_iterator(root)) {
     const std::string name = entry.path().filename().string();
-    if (!known.contains(name) && !sound_folders.contains(name)) corpus.left_out.push_back(name);
+    if (!known.contains(name) && !sound_folders.contains(name))
+      corpus.left_out.push_back(Printable(name));
   }
   std::sort(corpus.left_out.begin(), corpus.left_out.end());
+}
+
+// A protected copy keeps the names of its original; file systems take 255 bytes.
+void CheckNameLengths(CorpusScan& scan) {
+  constexpr std::size_t kLongest = 255 - std::string_view(".flac").size();
+  for (const Recording& recording : scan.corpus.recordings) {
+    for (const fs::path& part : fs::path(recording.relative)) {
+      const std::size_t length = part.string().size();
+      if (length <= kLongest) continue;
+      scan.problems.push_back(
+          {Problem::Severity::kError, fmt::format("'{} …'", part.string().substr(0, 40)),
+           fmt::format("a name of {} bytes: a file's name has at most {}", length, kLongest),
+           "use a shorter name"});
+    }
+  }
 }
 
 void Summarise(CorpusScan& scan) {
@@ -87,8 +69,14 @@ void Summarise(CorpusScan& scan) {
   for (const Recording& recording : corpus.recordings) {
     for (const Span& span : recording.spans) speakers.insert(span.speaker);
     corpus.utterances += recording.spans.size();
-    // Two sounds with one name (a.wav and a.mp3) would become one protected file.
-    const auto [place, fresh] = places.emplace(recording.relative, recording.path.string());
+    // Two sounds with one name (a.wav and a.mp3; a and ./a) would become one protected file.
+    const fs::path place_below = fs::path(recording.relative).lexically_normal();
+    if (!place_below.empty() && *place_below.begin() == kWorkFolderName) {
+      scan.problems.push_back({Problem::Severity::kError, recording.relative,
+                               "this folder holds the state of a run, and goes with it",
+                               "move the recording to another folder"});
+    }
+    const auto [place, fresh] = places.emplace(place_below.string(), recording.path.string());
     if (!fresh) {
       scan.problems.push_back(
           {Problem::Severity::kError, recording.relative,
@@ -109,16 +97,18 @@ CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
     if (fs::exists(path / "wav.scp")) {
       scan = ParseKaldi(ReadKaldiTexts(path), path, options);
     } else if (fs::exists(path / "manifest.tsv")) {
-      scan = ParseManifest(ReadTextFile(path / "manifest.tsv"), path / "manifest.tsv");
+      scan =
+          ParseManifest(ReadTextFile(path / "manifest.tsv", kLargestTable), path / "manifest.tsv");
     } else {
       scan = ScanFolder(path);
     }
   } else {
-    scan = ParseManifest(ReadTextFile(path), path);
+    scan = ParseManifest(ReadTextFile(path, kLargestTable), path);
     root = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   }
   scan.corpus.root = root;
   if (scan.corpus.kind != CorpusKind::kFolder) ListLeftOut(root, scan.corpus);
+  CheckNameLengths(scan);
   Summarise(scan);
   if (scan.corpus.recordings.empty() && scan.problems.empty()) {
     throw Error(fmt::format("'{}' holds no recording (WAV, FLAC, Ogg, Opus, MP3)", path.string()));

@@ -42,7 +42,6 @@ struct Corpus {
   // Kaldi: what is written again beside the sound. Manifest: its header and rows.
   Table utt2spk, spk2gender, text;
   bool has_segments = false;
-  bool absolute_paths = false;  // wav.scp named absolute paths
   std::string manifest_name;
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;  // rows[i] belongs to recordings[i]
@@ -104,11 +103,23 @@ struct Naming {
   // of the file, below OUT, without extension
   std::function<std::string(const Recording&)> file = [](const Recording& r) { return r.relative; };
   bool sort_rows = false;  // the order of the originals would give renamed rows away
+  // wav.scp names files from the root of this machine, for recipes that run in another folder;
+  // otherwise below the data dir, which tells nothing of the machine.
+  bool absolute_paths = false;
 };
 
 // Writes wav.scp, segments, utt2spk, spk2utt, spk2gender and text, or the manifest, into `out` for
-// a copy whose recording i lies at out/files[i]. A folder needs no such file.
+// a copy whose recording i lies at out/files[i]. A folder needs no such file. `work`: where a table
+// is while it is incomplete (base/files.h).
 void WriteCorpusTables(const Corpus& corpus, const std::filesystem::path& out,
-                       const std::vector<std::string>& files, const Naming& naming = {});
+                       const std::vector<std::string>& files, const Naming& naming = {},
+                       const std::filesystem::path& work = {});
+
+// The names of all tables that a corpus of this kind may have.
+std::vector<std::string> CorpusTableNames(const Corpus& corpus);
+
+// The folder below an output in which an unfinished run keeps its state (voice/run_state.h): no
+// recording may be written there.
+inline constexpr const char* kWorkFolderName = ".sotto-work";
 
 }  // namespace sotto

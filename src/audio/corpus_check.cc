@@ -73,7 +73,8 @@ CorpusCheck CheckCorpus(const std::filesystem::path& path, const CheckOptions& o
     check.audio_seconds += heard[i].seconds;
     if (heard[i].rate_hz > 0) ++rates[heard[i].rate_hz];
     if (heard[i].problem.empty()) continue;
-    const bool missing = !std::filesystem::exists(corpus.recordings[i].path);
+    std::error_code unused;
+    const bool missing = !std::filesystem::exists(corpus.recordings[i].path, unused);
     check.problems.push_back({Problem::Severity::kError, corpus.recordings[i].id, heard[i].problem,
                               missing ? "bring the file there, or remove its entry"
                                       : "replace or re-encode the file, or remove its entry"});

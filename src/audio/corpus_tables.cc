@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Kaldi wants its tables sorted by id in C order.
-void WriteTable(const fs::path& path, Table table) {
+void WriteTable(const fs::path& path, Table table, const fs::path& work) {
   std::sort(table.begin(), table.end());
   std::string text;
   for (const auto& [key, value] : table) {
@@ -19,11 +19,11 @@ void WriteTable(const fs::path& path, Table table) {
     if (!value.empty()) text += " " + value;
     text += "\n";
   }
-  WriteFileAtomically(path, text);
+  WriteFileAtomically(path, text, {.work = work});
 }
 
 void WriteKaldi(const Corpus& corpus, const fs::path& out, const std::vector<std::string>& files,
-                const Naming& naming) {
+                const Naming& naming, const fs::path& work) {
   std::map<std::string, std::string> speaker_of(corpus.utt2spk.begin(), corpus.utt2spk.end());
   const auto utterance = [&](const std::string& id) {
     return naming.utterance(id, speaker_of.at(id));
@@ -37,7 +37,7 @@ void WriteKaldi(const Corpus& corpus, const fs::path& out, const std::vector<std
     const std::string id = corpus.has_segments
                                ? fs::path(naming.file(recording)).lexically_relative("wav").string()
                                : utterance(recording.id);
-    const fs::path file = corpus.absolute_paths ? fs::absolute(out / files[i]).lexically_normal()
+    const fs::path file = naming.absolute_paths ? fs::absolute(out / files[i]).lexically_normal()
                                                 : fs::path(files[i]);
     wav_scp.emplace_back(id, file.string());
     for (const Span& span : recording.spans) {
@@ -62,16 +62,17 @@ void WriteKaldi(const Corpus& corpus, const fs::path& out, const std::vector<std
     for (const std::string& name : names) list += (list.empty() ? "" : " ") + name;
     spk2utt.emplace_back(speaker, list);
   }
-  WriteTable(out / "utt2spk", utt2spk);
-  WriteTable(out / "spk2utt", spk2utt);
-  if (corpus.has_segments) WriteTable(out / "segments", segments);
-  if (!spk2gender.empty()) WriteTable(out / "spk2gender", spk2gender);
-  if (!text.empty()) WriteTable(out / "text", text);
-  WriteTable(out / "wav.scp", wav_scp);  // last: the other tables are complete once it is there
+  WriteTable(out / "utt2spk", utt2spk, work);
+  WriteTable(out / "spk2utt", spk2utt, work);
+  if (corpus.has_segments) WriteTable(out / "segments", segments, work);
+  if (!spk2gender.empty()) WriteTable(out / "spk2gender", spk2gender, work);
+  if (!text.empty()) WriteTable(out / "text", text, work);
+  WriteTable(out / "wav.scp", wav_scp,
+             work);  // last: the other tables are complete once it is there
 }
 
 void WriteManifest(const Corpus& corpus, const fs::path& out, const std::vector<std::string>& files,
-                   const Naming& naming) {
+                   const Naming& naming, const fs::path& work) {
   const auto column = [&](const char* name) {
     return static_cast<std::size_t>(std::find(corpus.header.begin(), corpus.header.end(), name) -
                                     corpus.header.begin());
@@ -93,15 +94,28 @@ void WriteManifest(const Corpus& corpus, const fs::path& out, const std::vector<
   if (naming.sort_rows) std::sort(lines.begin(), lines.end());
   std::string text = join(corpus.header);
   for (const std::string& line : lines) text += line;
-  WriteFileAtomically(out / corpus.manifest_name, text);
+  WriteFileAtomically(out / corpus.manifest_name, text, {.work = work});
 }
 
 }  // namespace
 
 void WriteCorpusTables(const Corpus& corpus, const fs::path& out,
-                       const std::vector<std::string>& files, const Naming& naming) {
-  if (corpus.kind == CorpusKind::kKaldi) WriteKaldi(corpus, out, files, naming);
-  if (corpus.kind == CorpusKind::kManifest) WriteManifest(corpus, out, files, naming);
+                       const std::vector<std::string>& files, const Naming& naming,
+                       const fs::path& work) {
+  if (corpus.kind == CorpusKind::kKaldi) WriteKaldi(corpus, out, files, naming, work);
+  if (corpus.kind == CorpusKind::kManifest) WriteManifest(corpus, out, files, naming, work);
+}
+
+std::vector<std::string> CorpusTableNames(const Corpus& corpus) {
+  switch (corpus.kind) {
+    case CorpusKind::kKaldi:
+      return {"wav.scp", "segments", "utt2spk", "spk2utt", "spk2gender", "text"};
+    case CorpusKind::kManifest:
+      return {corpus.manifest_name};
+    case CorpusKind::kFolder:
+      break;
+  }
+  return {};
 }
 
 }  // namespace sotto

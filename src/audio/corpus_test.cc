@@ -9,10 +9,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "base/text.h"
 
 namespace sotto {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::SyntheticVowel;
 using testing::TemporaryFolder;
 using testing::WriteWav;
@@ -87,6 +89,27 @@ TEST(Kaldi, NamesEveryProblem) {
                        "u2"));
 }
 
+TEST(Kaldi, LinesThatAreNoCleanTextAreProblemsInEveryTable) {
+  for (const char* bad : {"\xE9", "\x1b[2J", "\xC2\x9B", "\x7f", "\xED\xA0\x80"}) {
+    for (std::string KaldiTexts::*table :
+         {&KaldiTexts::wav_scp, &KaldiTexts::utt2spk, &KaldiTexts::segments,
+          &KaldiTexts::spk2gender, &KaldiTexts::text}) {
+      KaldiTexts texts = GoodKaldi();
+      texts.has_text = true;
+      texts.text = "u1 hello\nu2 hello\nu3 hello\n";
+      texts.*table += std::string("x") + bad + " y\n";
+      const auto scan = ParseKaldi(texts, "/c", {});
+      EXPECT_TRUE(Mentions(scan.problems, "no UTF-8") ||
+                  Mentions(scan.problems, "control character"))
+          << bad;
+      EXPECT_GE(Errors(scan.problems), 1U);
+      for (const Problem& problem : scan.problems) {
+        EXPECT_EQ(FindUnclean(problem.where + problem.what), std::string::npos);
+      }
+    }
+  }
+}
+
 TEST(Kaldi, OverlappingSegmentsOfTwoSpeakersAreAnError) {
   KaldiTexts texts = GoodKaldi();
   texts.segments = "u1 r1 0.5 1.6\nu2 r1 1.5 2\nu3 r2 0 -1\n";
@@ -135,6 +158,57 @@ TEST(Folder, SpeakerIsTheFolderAFileLiesIn) {
   EXPECT_EQ(corpus.recordings[2].spans[0].speaker, "ben/x");
   EXPECT_EQ(corpus.recordings[3].spans[0].speaker, folder.Path().filename());
   EXPECT_EQ(corpus.left_out, std::vector<std::string>{"anna/notes.txt"});
+}
+
+TEST(Manifest, PlacesThatAreOneAndTheWorkFolderAreProblems) {
+  const TemporaryFolder folder;
+  const auto problems = [&](const std::string& rows) {
+    WriteFileAtomically(folder / "manifest.tsv", "utt_id\tpath\tspeaker\n" + rows);
+    return ScanCorpus(folder.Path()).problems;
+  };
+  EXPECT_TRUE(problems("a\tx.wav\ts\nb\ty.wav\ts\n").empty());
+  EXPECT_TRUE(Mentions(problems("a\twav/x.wav\ts\nb\twav//x.wav\ts\n"), "to this name"));
+  EXPECT_TRUE(Mentions(problems("a\tx.wav\ts\nb\t./x.wav\ts\n"), "to this name"));
+  EXPECT_TRUE(Mentions(problems("a\t.sotto-work/x.wav\ts\n"), "state of a run"));
+  EXPECT_TRUE(Mentions(problems("a\t./.sotto-work/x.wav\ts\n"), "state of a run"));
+}
+
+TEST(Kaldi, IdsThatAreOneAfterNormalisationAreAProblem) {
+  const TemporaryFolder folder;
+  WriteFileAtomically(folder / "wav.scp", "a x.wav\n./a y.wav\n");
+  WriteFileAtomically(folder / "utt2spk", "a s\n./a s\n");
+  EXPECT_TRUE(Mentions(ScanCorpus(folder.Path()).problems, "to this name"));
+}
+
+TEST(Folder, FollowsLinksAndEntersEveryFolderOnce) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "other/deep/1.wav", SyntheticVowel(0.1, 16000));
+  WriteWav(folder / "in/a/1.wav", SyntheticVowel(0.1, 16000));
+  fs::create_symlink("../other", folder / "in/b");
+  CorpusScan scan = ScanCorpus(folder / "in");
+  EXPECT_TRUE(scan.problems.empty());
+  ASSERT_EQ(scan.corpus.recordings.size(), 2U);
+  EXPECT_EQ(scan.corpus.recordings[1].id, "b/deep/1");
+  // Ways that lead on to each other would double the corpus with every link.
+  for (const char* name : {"x", "y", "z"}) fs::create_symlink("..", folder / "in/a" / name);
+  fs::create_symlink("nowhere", folder / "in/c");
+  scan = ScanCorpus(folder / "in");
+  EXPECT_EQ(scan.corpus.recordings.size(), 2U);
+  EXPECT_EQ(Errors(scan.problems), 4U);
+  EXPECT_TRUE(Mentions(scan.problems, "leads nowhere"));
+}
+
+TEST(Folder, NamesThatAreNoIdsAreProblems) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "good.wav", SyntheticVowel(0.1, 16000));
+  for (const char* bad : {"caf\xE9.wav", "x\x1b[2J.wav", "x\ny.wav", "x\ty.wav"}) {
+    WriteWav(folder / bad, SyntheticVowel(0.1, 16000));
+    const CorpusScan scan = ScanCorpus(folder.Path());
+    EXPECT_EQ(scan.corpus.recordings.size(), 1U);
+    EXPECT_EQ(Errors(scan.problems), 1U);
+    EXPECT_EQ(FindUnclean(scan.problems.at(0).where), std::string::npos);
+    fs::remove(folder / bad);
+  }
 }
 
 TEST(Folder, TwoFilesThatWouldBecomeOneAreAProblem) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace sotto {
 namespace {
@@ -37,6 +38,7 @@ std::int64_t PitchFrames(std::uint64_t samples) {
 }
 
 FeaturePack ReadFeaturePack(const std::filesystem::path& path) {
+  RequireRegularFile(path);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
   const auto bad = [&](const std::string& why) {
@@ -88,7 +90,8 @@ FeaturePack ReadFeaturePack(const std::filesystem::path& path) {
   return pack;
 }
 
-void WriteFeaturePack(const std::filesystem::path& path, const FeaturePack& pack) {
+void WriteFeaturePack(const std::filesystem::path& path, const FeaturePack& pack,
+                      IfExists if_exists) {
   nlohmann::ordered_json json = {{"state_size", pack.state_size},
                                  {"embedding_size", pack.embedding_size},
                                  {"teacher", pack.teacher},
@@ -99,13 +102,11 @@ void WriteFeaturePack(const std::filesystem::path& path, const FeaturePack& pack
     rows.push_back(
         {pack.ids[i], u.states.size() / static_cast<std::size_t>(pack.state_size), u.f0_hz.size()});
   }
-  const std::string header = json.dump();
+  const std::string header = DumpJson(json);
   const std::uint64_t length = header.size();
-  PendingFile pending(path);
+  // It tells who speaks: for the owner alone.
+  PendingFile pending(path, {if_exists, {}, /*is_private=*/true});
   std::ofstream out(pending.TemporaryPath(), std::ios::binary);
-  // It tells who speaks: for the owner alone, before the first byte.
-  std::filesystem::permissions(pending.TemporaryPath(), std::filesystem::perms::owner_read |
-                                                            std::filesystem::perms::owner_write);
   out.write(kMagic, 8);
   out.write(reinterpret_cast<const char*>(&length), sizeof length);
   out.write(header.data(), static_cast<std::streamsize>(header.size()));

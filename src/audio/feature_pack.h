@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "audio/speech_pack.h"
+#include "base/files.h"
 
 namespace sotto {
 
@@ -30,7 +31,8 @@ struct FeaturePack {
 
 // Throws Error that names the file and what is wrong.
 FeaturePack ReadFeaturePack(const std::filesystem::path& path);
-void WriteFeaturePack(const std::filesystem::path& path, const FeaturePack& pack);
+void WriteFeaturePack(const std::filesystem::path& path, const FeaturePack& pack,
+                      IfExists if_exists = IfExists::kReplace);
 
 // Throws Error with counts unless `features` belongs to `pack`: the same ids in the same order, as
 // many F0 frames as its samples ask for, states and an embedding for every utterance.

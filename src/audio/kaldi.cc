@@ -8,6 +8,7 @@
 #include "audio/corpus.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -51,6 +52,10 @@ class KaldiParser {
       const auto fields = SplitBlanks(lines[i]);
       const std::string where = fmt::format("{}: line {}", name, i + 1);
       if (fields.empty()) continue;
+      if (const std::size_t at = FindUnclean(lines[i]); at != std::string_view::npos) {
+        Add(where, DescribeUnclean(lines[i], at), "tables are UTF-8 without control characters");
+        continue;
+      }
       std::string key(fields[0]);
       if (fields.size() < 2 && !empty_value_allowed) {
         Add(where, fmt::format("'{}' has no value", key), "every line is an id and a value");
@@ -91,9 +96,10 @@ class KaldiParser {
       } else {
         // Relative paths: below the data dir, or, as Kaldi reads them, below the current folder.
         const fs::path path(value);
-        Corpus_().absolute_paths = Corpus_().absolute_paths || path.is_absolute();
-        const bool inside = !path.is_absolute() && fs::exists(root_ / path);
-        recording.path = inside || path.is_absolute() || !fs::exists(path) ? root_ / path : path;
+        std::error_code unused;  // a path that is too long is no file, and said so when opened
+        const bool inside = !path.is_absolute() && fs::exists(root_ / path, unused);
+        recording.path =
+            inside || path.is_absolute() || !fs::exists(path, unused) ? root_ / path : path;
       }
       by_id_[id] = Corpus_().recordings.size();
       Corpus_().recordings.push_back(std::move(recording));

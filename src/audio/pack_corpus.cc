@@ -13,6 +13,7 @@
 #include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 
 namespace sotto {
@@ -49,7 +50,7 @@ std::string Protection(const std::string& run, const std::filesystem::path& corp
     throw Error(fmt::format("'{}': sotto-run.json is no JSON object", corpus.string()));
   }
   for (const char* own : {"counts", "complete", "fitted", "ids", "context_given"}) json.erase(own);
-  return json.dump();
+  return DumpJson(json);
 }
 
 }  // namespace

@@ -80,14 +80,36 @@ std::optional<std::size_t> Resampler::Reach() const {
 }
 
 std::vector<float> Resample(std::span<const float> x, double from_hz, double to_hz) {
-  if (from_hz == to_hz) return {x.begin(), x.end()};
-  Resampler resampler(from_hz, to_hz);
+  ResampleStream stream(from_hz, to_hz);
   std::vector<float> out;
-  resampler.Push(x, out);
-  resampler.Finish(out);
-  out.resize(
-      static_cast<std::size_t>(std::llround(static_cast<double>(x.size()) * to_hz / from_hz)));
+  stream.Push(x, out);
+  stream.Finish(out);
   return out;
+}
+
+ResampleStream::ResampleStream(double from_hz, double to_hz) : ratio_(to_hz / from_hz) {
+  if (from_hz != to_hz) resampler_ = std::make_unique<Resampler>(from_hz, to_hz);
+}
+
+void ResampleStream::Push(std::span<const float> in, std::vector<float>& out) {
+  const std::size_t before = out.size();
+  if (resampler_ == nullptr) {
+    out.insert(out.end(), in.begin(), in.end());
+  } else {
+    resampler_->Push(in, out);
+  }
+  taken_ += in.size();
+  made_ += out.size() - before;
+}
+
+void ResampleStream::Finish(std::vector<float>& out) {
+  if (resampler_ == nullptr) return;
+  const std::size_t before = out.size();
+  resampler_->Finish(out);
+  // libsoxr rounds in its own way, by a sample or two.
+  const auto total = static_cast<std::size_t>(std::llround(static_cast<double>(taken_) * ratio_));
+  out.resize(before + total - std::min(total, made_));
+  made_ = total;
 }
 
 }  // namespace sotto

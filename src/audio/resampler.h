@@ -36,4 +36,20 @@ class Resampler {
 // A whole signal at once; the result has round(x.size()·to/from) samples.
 std::vector<float> Resample(std::span<const float> x, double from_hz, double to_hz);
 
+// The same as the signal comes, whatever the pieces.
+class ResampleStream {
+ public:
+  ResampleStream(double from_hz, double to_hz);
+
+  // Appends what is ready to `out`.
+  void Push(std::span<const float> in, std::vector<float>& out);
+  // Appends the rest; no Push may follow.
+  void Finish(std::vector<float>& out);
+
+ private:
+  double ratio_;
+  std::unique_ptr<Resampler> resampler_;  // none where the rates are the same
+  std::size_t taken_ = 0, made_ = 0;
+};
+
 }  // namespace sotto

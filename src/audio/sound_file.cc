@@ -1,6 +1,5 @@
 #include "audio/sound_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sndfile.h>
 #include <sys/stat.h>
@@ -165,8 +164,16 @@ struct SoundReader::Impl {
   SoundFormat format;
   std::int64_t expected = -1;  // frames the file says it has; −1: not said
   std::int64_t position = 0;
+  std::uint64_t bytes = 0;  // of the file when it was opened
   std::vector<int> integers;
 
+  // Decoders of lossy formats play what is left of a file that somebody cuts off meanwhile.
+  void RefuseChange() const {
+    std::error_code code;
+    if (fs::file_size(path, code) != bytes || code) {
+      throw Error(fmt::format("'{}' changed while it was read", path));
+    }
+  }
   ~Impl() {
     if (file != nullptr) sf_close(file);
   }
@@ -175,6 +182,7 @@ struct SoundReader::Impl {
 SoundReader::SoundReader(const fs::path& path) : impl_(std::make_unique<Impl>()) {
   impl_->path = path.string();
   const ContainerVerdict verdict = CheckContainer(path);
+  impl_->bytes = verdict.bytes;
   SF_INFO info{};
   impl_->file = sf_open(path.c_str(), SFM_READ, &info);
   if (impl_->file == nullptr) {
@@ -226,10 +234,14 @@ std::size_t SoundReader::Read(std::span<float> interleaved) {
     frames = sf_readf_float(impl.file, interleaved.data(), wanted);
     for (std::size_t i = 0;
          i < static_cast<std::size_t>(std::max<sf_count_t>(frames, 0)) * channels; ++i) {
-      if (!std::isfinite(interleaved[i])) {
-        throw Error(fmt::format("'{}': sample {} of channel {} is not a finite number", impl.path,
+      if (!(std::abs(interleaved[i]) <= kLargestSample)) {
+        throw Error(fmt::format("'{}': sample {} of channel {} is {}", impl.path,
                                 impl.position + static_cast<std::int64_t>(i / channels),
-                                i % channels + 1));
+                                i % channels + 1,
+                                std::isfinite(interleaved[i])
+                                    ? fmt::format("{:g}; full scale is 1, at most {:g} is read",
+                                                  interleaved[i], kLargestSample)
+                                    : std::string("not a finite number")));
       }
     }
   }
@@ -242,11 +254,13 @@ std::size_t SoundReader::Read(std::span<float> interleaved) {
     throw Error(fmt::format("'{}' is cut short or damaged: {} of {} samples can be read", impl.path,
                             impl.position, impl.expected));
   }
+  if (frames == 0) impl.RefuseChange();
   if (frames == 0 && impl.position == 0) throw Error(fmt::format("'{}' has no samples", impl.path));
   return static_cast<std::size_t>(frames);
 }
 
 struct SoundWriter::Impl {
+  std::unique_ptr<PendingFile> own;  // unless it is the caller's
   std::string path;
   Sink sink;
   SNDFILE* file = nullptr;
@@ -261,24 +275,28 @@ struct SoundWriter::Impl {
   }
   ~Impl() {
     if (file != nullptr) sf_close(file);
-    if (sink.fd >= 0) ::close(sink.fd);
   }
 };
 
-SoundWriter::SoundWriter(const fs::path& path, const SoundFormat& format,
+SoundWriter::SoundWriter(const fs::path& path, const SoundFormat& format)
+    : SoundWriter(std::make_unique<PendingFile>(path), format) {}
+
+SoundWriter::SoundWriter(std::unique_ptr<PendingFile> own, const SoundFormat& format)
+    : SoundWriter(*own, format) {
+  impl_->own = std::move(own);
+}
+
+SoundWriter::SoundWriter(PendingFile& pending, const SoundFormat& format,
                          const std::string& comment)
     : impl_(std::make_unique<Impl>()) {
   Impl& impl = *impl_;
-  impl.path = path.string();
+  impl.path = pending.FinalPath().string();
   impl.format = format;
   SF_INFO info{};
   info.samplerate = format.rate_hz;
   info.channels = format.channels;
   info.format = SndfileFormat(format);
-  impl.sink.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (impl.sink.fd < 0) {
-    throw Error(fmt::format("cannot create '{}': {}", impl.path, SystemReason()));
-  }
+  impl.sink.fd = pending.Descriptor();
   SF_VIRTUAL_IO io{SinkLength, SinkSeek, SinkRead, SinkWrite, SinkTell};
   impl.file = sf_open_virtual(&io, SFM_WRITE, &info, &impl.sink);
   if (impl.file == nullptr || impl.sink.failure != 0) impl.Fail();
@@ -293,6 +311,11 @@ SoundWriter::~SoundWriter() = default;
 
 void SoundWriter::Write(std::span<const float> interleaved) {
   Impl& impl = *impl_;
+  for (const float sample : interleaved) {
+    if (!std::isfinite(sample)) {
+      throw Error(fmt::format("'{}': a sample to be written is not a finite number", impl.path));
+    }
+  }
   const int bits = Bits(impl.format.samples);
   const auto count = static_cast<sf_count_t>(interleaved.size());
   sf_count_t written = 0;
@@ -316,10 +339,9 @@ void SoundWriter::Close() {
   Impl& impl = *impl_;
   const int code = sf_close(impl.file);
   impl.file = nullptr;
-  if (::close(impl.sink.fd) != 0 && impl.sink.failure == 0) impl.sink.failure = errno;
-  impl.sink.fd = -1;
   if (code != 0 && impl.sink.failure == 0) impl.sink.failure = EIO;
   if (impl.sink.failure != 0) impl.Fail();
+  if (impl.own) impl.own->Commit();
 }
 
 Sound ReadSound(const fs::path& path) {

@@ -9,11 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
+
 namespace sotto {
 
 inline constexpr int kMinRateHz = 8000;
 inline constexpr int kMaxRateHz = 192000;
 inline constexpr int kMaxChannels = 64;
+// Some programs write whole numbers of up to 32 bits into float files. What is larger is damage,
+// and its powers leave the range of a float.
+inline constexpr float kLargestSample = 0x1.0p31F;
 
 enum class Container { kWav, kFlac, kOgg, kMp3 };
 
@@ -57,7 +62,8 @@ bool HasSoundExtension(const std::filesystem::path& path);
 
 // Reads a file from start to end. Everything that is wrong is an Error naming the file: no such
 // file, empty, not a sound file, a header out of range, a file cut short (WAV, FLAC, Ogg by their
-// own lengths; MP3 by its frames), a sample that is not a number.
+// own lengths; MP3 by its frames), a sample that is not a number or beyond kLargestSample, a file
+// that somebody changed meanwhile.
 class SoundReader {
  public:
   explicit SoundReader(const std::filesystem::path& path);
@@ -82,19 +88,24 @@ class SoundReader {
 // disk) is an Error from Write() or Close().
 class SoundWriter {
  public:
-  // `comment`: a text that the file carries (WAV: LIST/INFO/ICMT; FLAC: a Vorbis comment); empty:
-  // nothing beside the samples.
-  SoundWriter(const std::filesystem::path& path, const SoundFormat& format,
-              const std::string& comment = {});
+  // Into `file`, which must outlive the writer and is left for the caller to commit. `comment`: a
+  // text that the file carries (WAV: LIST/INFO/ICMT; FLAC: a Vorbis comment); empty: nothing beside
+  // the samples.
+  SoundWriter(PendingFile& file, const SoundFormat& format, const std::string& comment = {});
+  // A file that is there after Close() and not before.
+  SoundWriter(const std::filesystem::path& path, const SoundFormat& format);
   ~SoundWriter();
   SoundWriter(const SoundWriter&) = delete;
   SoundWriter& operator=(const SoundWriter&) = delete;
 
-  // Integer formats round to the nearest value and clip at full scale.
+  // Integer formats round to the nearest value and clip at full scale. A sample that is not a
+  // finite number is an Error.
   void Write(std::span<const float> interleaved);
   void Close();
 
  private:
+  SoundWriter(std::unique_ptr<PendingFile> own, const SoundFormat& format);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

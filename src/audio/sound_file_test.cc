@@ -1,5 +1,6 @@
 #include "audio/sound_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -156,6 +157,65 @@ TEST(SoundFile, BadInputIsOneClearLine) {
   for (const char* name : {"text.wav", "nan.wav", "wide.wav"}) {
     EXPECT_EQ(ErrorOf(folder / name).find('\n'), std::string::npos);
     EXPECT_NE(ErrorOf(folder / name).find(name), std::string::npos);
+  }
+}
+
+TEST(SoundFile, SamplesBeyondAllScaleAreErrors) {
+  const TemporaryFolder folder;
+  for (const float bad : {3.4e38F, -2.2e9F}) {
+    WriteAny(folder / "huge.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT, 16000, 2,
+             {0.1F, 0.1F, 0.1F, bad});
+    EXPECT_NE(ErrorOf(folder / "huge.wav").find("sample 1 of channel 2 is"), std::string::npos);
+  }
+  WriteAny(folder / "loud.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT, 16000, 1, {-kLargestSample, 1e4F});
+  EXPECT_EQ(ErrorOf(folder / "loud.wav"), "");
+}
+
+TEST(SoundFile, NothingThatIsNoNumberIsWritten) {
+  const TemporaryFolder folder;
+  for (const SampleFormat samples : {SampleFormat::kInt16, SampleFormat::kFloat32}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+      SoundWriter writer(folder / fmt::format("out{}", static_cast<int>(samples)),
+                         {16000, 1, Container::kWav, samples});
+      EXPECT_THROW(writer.Write(std::vector<float>{0.1F, bad}), Error);
+      fs::remove(folder / fmt::format("out{}", static_cast<int>(samples)));
+    }
+  }
+}
+
+// A map of the file would end the program at the first look behind its new end; decoders of lossy
+// formats would play what is left.
+TEST(SoundFile, AFileThatShrinksWhileItIsReadIsAnError) {
+  const TemporaryFolder folder;
+  const auto vowel = SyntheticVowel(20.0, 48000);
+  for (const int format :
+       {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
+        SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}) {
+    WriteAny(folder / "in", format, 48000, 1, vowel);
+    SoundReader reader(folder / "in");
+    std::vector<float> block(4800);
+    EXPECT_GT(reader.Read(block), 0U);
+    fs::resize_file(folder / "in", fs::file_size(folder / "in") / 2);
+    EXPECT_THROW(
+        {
+          while (reader.Read(block) > 0) continue;
+        },
+        Error)
+        << std::hex << format;
+  }
+}
+
+// The last page of an Ogg stream is sought from the end, however far it is from there.
+TEST(SoundFile, WhatFollowsTheLastOggPageDoesNotHideIt) {
+  const TemporaryFolder folder;
+  WriteAny(folder / "in.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS, 48000, 1,
+           SyntheticVowel(2.0, 48000));
+  const std::string bytes = ReadTextFile(folder / "in.ogg");
+  for (const std::size_t more :
+       {std::size_t{0}, std::size_t{10}, (std::size_t{1} << 16) - 2, std::size_t{300000}}) {
+    WriteFileAtomically(folder / "more.ogg", bytes + std::string(more, 'x'));
+    EXPECT_NO_THROW(SoundReader(folder / "more.ogg")) << more;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace sotto {
 namespace {
@@ -15,9 +16,30 @@ namespace {
 constexpr char kMagic[] = "SOTTOPK1";
 constexpr std::uint64_t kMaxHeaderBytes = 1 << 28;
 
+// Into a file that is there; an Error names `named`.
+void WriteInto(const std::filesystem::path& file, const SpeechPack& pack,
+               const std::filesystem::path& named) {
+  nlohmann::ordered_json json = {{"rate_hz", pack.rate_hz}, {"run", pack.run}};
+  auto& rows = json["utterances"] = nlohmann::ordered_json::array();
+  for (const PackedUtterance& u : pack.utterances) {
+    rows.push_back({u.id, u.speaker, u.gender, u.begin, u.count});
+  }
+  const std::string header = DumpJson(json);
+  const std::uint64_t length = header.size();
+  std::ofstream out(file, std::ios::binary);
+  out.write(kMagic, 8);
+  out.write(reinterpret_cast<const char*>(&length), sizeof length);
+  out.write(header.data(), static_cast<std::streamsize>(header.size()));
+  out.write(reinterpret_cast<const char*>(pack.samples.data()),
+            static_cast<std::streamsize>(pack.samples.size() * 2));
+  out.close();
+  if (!out) throw Error(fmt::format("cannot write '{}': {}", named.string(), SystemReason()));
+}
+
 }  // namespace
 
 SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
+  RequireRegularFile(path);
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
   const auto bad = [&](const std::string& why) {
@@ -55,27 +77,16 @@ SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
   return pack;
 }
 
-void WriteSpeechPack(const std::filesystem::path& path, const SpeechPack& pack) {
-  nlohmann::ordered_json json = {{"rate_hz", pack.rate_hz}, {"run", pack.run}};
-  auto& rows = json["utterances"] = nlohmann::ordered_json::array();
-  for (const PackedUtterance& u : pack.utterances) {
-    rows.push_back({u.id, u.speaker, u.gender, u.begin, u.count});
-  }
-  const std::string header = json.dump();
-  const std::uint64_t length = header.size();
-  PendingFile pending(path);
-  std::ofstream out(pending.TemporaryPath(), std::ios::binary);
-  // It holds people's speech: for the owner alone, before the first byte.
-  std::filesystem::permissions(pending.TemporaryPath(), std::filesystem::perms::owner_read |
-                                                            std::filesystem::perms::owner_write);
-  out.write(kMagic, 8);
-  out.write(reinterpret_cast<const char*>(&length), sizeof length);
-  out.write(header.data(), static_cast<std::streamsize>(header.size()));
-  out.write(reinterpret_cast<const char*>(pack.samples.data()),
-            static_cast<std::streamsize>(pack.samples.size() * 2));
-  out.close();
-  if (!out) throw Error(fmt::format("cannot write '{}': {}", path.string(), SystemReason()));
+void WriteSpeechPack(const std::filesystem::path& path, const SpeechPack& pack,
+                     IfExists if_exists) {
+  // It holds people's speech: for the owner alone.
+  PendingFile pending(path, {if_exists, {}, /*is_private=*/true});
+  WriteInto(pending.TemporaryPath(), pack, path);
   pending.Commit();
+}
+
+void WriteSpeechPack(const UnnamedFile& file, const SpeechPack& pack) {
+  WriteInto(file.Path(), pack, "a temporary file");
 }
 
 }  // namespace sotto

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
+
 namespace sotto {
 
 struct PackedUtterance {
@@ -25,6 +27,9 @@ struct SpeechPack {
 
 // Throws Error that names the file and what is wrong.
 SpeechPack ReadSpeechPack(const std::filesystem::path& path);
-void WriteSpeechPack(const std::filesystem::path& path, const SpeechPack& pack);
+void WriteSpeechPack(const std::filesystem::path& path, const SpeechPack& pack,
+                     IfExists if_exists = IfExists::kReplace);
+// For a program that is started with the file open.
+void WriteSpeechPack(const UnnamedFile& file, const SpeechPack& pack);
 
 }  // namespace sotto

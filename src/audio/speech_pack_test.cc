@@ -36,6 +36,19 @@ TEST(SpeechPack, HoldsTheDecodedCorpusForItsOwnerAlone) {
   EXPECT_EQ(read.utterances[0].id, made.utterances[0].id);
 }
 
+TEST(SpeechPack, NeedsNoName) {
+  const TemporaryFolder folder;
+  SpeechPack made;
+  made.utterances.push_back({"u", "ann", "F", 0, 3});
+  made.samples = {1, -2, 3};
+  const UnnamedFile file(folder.Path());
+  WriteSpeechPack(file, made);
+  EXPECT_TRUE(fs::is_empty(folder.Path()));
+  const SpeechPack read = ReadSpeechPack(file.Path());
+  EXPECT_EQ(read.samples, made.samples);
+  EXPECT_EQ(read.utterances[0].speaker, "ann");
+}
+
 TEST(SpeechPack, CutShortOrForeignIsAnError) {
   const TemporaryFolder folder;
   MakeCorpus(folder / "a", "ann", "");

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace sotto {
 namespace {
@@ -99,10 +101,20 @@ class Reader {
   std::size_t record_line_ = 1;
 };
 
+bool IsFormula(std::string_view cell) {
+  if (cell.size() < 2 || std::string_view("=+-@\t\r").find(cell[0]) == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view digits = cell.substr(cell[0] == '+' && cell[1] != '-' ? 1 : 0);
+  double value = 0.0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return code == std::errc::invalid_argument || end != digits.data() + digits.size();
+}
+
 void AppendRecord(std::string& out, const std::vector<std::string>& fields, char separator) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) out += separator;
-    const std::string& field = fields[i];
+    const std::string field = (IsFormula(fields[i]) ? "'" : "") + fields[i];
     const std::string special = {'"', '\n', '\r', '\t', separator};
     // Would read as an empty line, or as a byte-order mark.
     const bool lonely =
@@ -133,6 +145,7 @@ std::size_t CsvTable::Column(std::string_view name, const std::string& where) co
 }
 
 CsvTable ParseCsv(std::string_view text, const std::string& where) {
+  RequireClean(text, where);
   Reader reader(text, where);
   CsvTable table;
   table.separator = reader.Separator();

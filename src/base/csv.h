@@ -21,10 +21,13 @@ struct CsvTable {
 
 // The separator is the tab when the header line has one outside quotes, else the comma. A
 // byte-order mark is skipped, empty lines are not rows. Throws Error naming `where` and the line
-// for an unclosed or misplaced quote, a row of another length, a repeated or missing header.
+// for an unclosed or misplaced quote, a row of another length, a repeated or missing header, text
+// that is no UTF-8 or holds control characters.
 CsvTable ParseCsv(std::string_view text, const std::string& where);
 
-// Quotes what needs quoting; lines end in "\n".
+// Quotes what needs quoting; lines end in "\n". A cell that a spreadsheet would run as a formula
+// (it begins with = + - @, a tab or a carriage return and is no number) gets an apostrophe before
+// it.
 std::string FormatCsv(const CsvTable& table);
 
 }  // namespace sotto

@@ -36,6 +36,28 @@ TEST(Csv, WhatIsWrittenReadsBack) {
   EXPECT_EQ(ParseCsv(FormatCsv(single), "t").rows, single.rows);
 }
 
+TEST(Csv, WhatASpreadsheetWouldRunIsWrittenAsText) {
+  CsvTable table;
+  table.header = {"=a", "b"};
+  table.rows = {{"=HYPERLINK(\"http://x\")", "-1.5e3"}, {"@f", "+2"}, {"-2+3", "-"}, {"+-1", "-x"}};
+  EXPECT_EQ(FormatCsv(table),
+            "'=a,b\n\"'=HYPERLINK(\"\"http://x\"\")\",-1.5e3\n'@f,+2\n'-2+3,-\n'+-1,'-x\n");
+  // Once written, it stays as it is.
+  EXPECT_EQ(FormatCsv(ParseCsv(FormatCsv(table), "t")), FormatCsv(table));
+}
+
+TEST(Csv, RefusesTextThatIsNoUtf8OrHoldsControlCharacters) {
+  for (const char* bad : {"a,b\n1,2\nx\xff,3\n", "a,b\n1,2\n\x1b[2J,3\n", "a,b\n1,2\n\xc2\x9b,3\n",
+                          "a,b\n1,2\n\"x\ry\",3\n"}) {
+    try {
+      ParseCsv(bad, "t.csv");
+      FAIL() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).substr(0, 14), "t.csv: line 3:") << error.what();
+    }
+  }
+}
+
 TEST(Csv, RefusesWhatIsNotATable) {
   for (const char* bad : {"", "a,a\n1,2\n", "a,b\n1\n", "a\n\"x\n", "a\nx\"y\n", "a\n\"x\"y\n"}) {
     EXPECT_THROW(ParseCsv(bad, "t"), Error) << bad;

@@ -5,9 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "base/text.h"
 
 namespace sotto {
+namespace {
+
+// Past the stream, which shows escape sequences instead of obeying them (base/terminal.h).
+void Draw(const std::string& text) {
+  const ssize_t ignored = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(ignored);
+}
+
+}  // namespace
 
 std::string FormatDuration(double seconds) {
   const auto total = static_cast<long long>(std::llround(std::max(seconds, 0.0)));
@@ -24,7 +34,7 @@ Progress::Progress(std::string label, std::size_t total_items, double total_weig
       visible_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (visible_) std::fputs("\r\033[K", stderr);
+  if (visible_) Draw("\r\033[K");
 }
 
 void Progress::Done(double weight, double audio_seconds) {
@@ -37,8 +47,7 @@ void Progress::Done(double weight, double audio_seconds) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   if (elapsed - last_shown_ < 0.1 && items_ < total_items_) return;
   last_shown_ = elapsed;
-  fmt::print(stderr, "\r\033[K{}", Line(elapsed));
-  std::fflush(stderr);
+  Draw("\r\033[K" + Printable(Line(elapsed)));
 }
 
 std::string Progress::Line(double elapsed_seconds) const {

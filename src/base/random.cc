@@ -5,16 +5,23 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/no_core_dumps.h"
 
 namespace sotto {
 namespace {
 
 void InitSodium() {
   if (sodium_init() < 0) throw Error("libsodium could not be initialised: no secure randomness");
+}
+
+// Wipes the text whichever way the block is left.
+std::unique_ptr<std::string, void (*)(std::string*)> WipeAtEnd(std::string& text) {
+  return {&text, [](std::string* secret) { Wipe(*secret); }};
 }
 
 // The top 53 bits as a double on [0, 1).
@@ -27,24 +34,54 @@ void SecureRandomBytes(std::span<std::uint8_t> bytes) {
   randombytes_buf(bytes.data(), bytes.size());
 }
 
+void Wipe(std::string& secret) {
+  secret.resize(secret.capacity());
+  sodium_memzero(secret.data(), secret.size());
+  secret.clear();
+}
+
+struct Key::Secret {
+  explicit Secret(bool experiment) {
+    InitSodium();
+    bytes = static_cast<std::uint8_t*>(sodium_malloc(kBytes));
+    if (bytes == nullptr) throw Error("no memory for a key");
+    if (!experiment) guard.emplace();
+  }
+  Secret(const Secret&) = delete;
+  Secret& operator=(const Secret&) = delete;
+  ~Secret() { sodium_free(bytes); }  // wipes first; then core dumps are allowed again
+
+  std::optional<NoCoreDumps> guard;
+  std::uint8_t* bytes = nullptr;
+};
+
+Key::Key(bool experiment)
+    : secret_(std::make_shared<Secret>(experiment)), experiment_(experiment) {}
+
+std::span<std::uint8_t, Key::kBytes> Key::Bytes() const {
+  return std::span<std::uint8_t, kBytes>(secret_->bytes, kBytes);
+}
+
 Key Key::FromSystem() {
   Key key;
-  SecureRandomBytes(key.bytes_);
+  SecureRandomBytes(key.Bytes());
   return key;
 }
 
 Key Key::FromExperimentSeed(std::uint64_t seed) {
   InitSodium();
   const std::string text = fmt::format("sotto experiment seed {}", seed);
-  Key key;
-  crypto_generichash(key.bytes_.data(), key.bytes_.size(),
+  Key key(/*experiment=*/true);
+  crypto_generichash(key.Bytes().data(), key.Bytes().size(),
                      reinterpret_cast<const unsigned char*>(text.data()), text.size(), nullptr, 0);
-  key.experiment_ = true;
   return key;
 }
 
 Key Key::FromFile(const std::filesystem::path& path) {
-  return FromHex(ReadTextFile(path), fmt::format("key file '{}'", path.string()));
+  constexpr std::uint64_t kLargestKeyFile = 4096;
+  std::string text = ReadTextFile(path, kLargestKeyFile);
+  const auto wipe = WipeAtEnd(text);
+  return FromHex(text, fmt::format("key file '{}'", path.string()));
 }
 
 Key Key::FromHex(std::string_view hex, const std::string& where) {
@@ -52,7 +89,7 @@ Key Key::FromHex(std::string_view hex, const std::string& where) {
   Key key;
   std::size_t length = 0;
   if (hex.size() != 2 * kBytes ||
-      sodium_hex2bin(key.bytes_.data(), kBytes, hex.data(), hex.size(), nullptr, &length,
+      sodium_hex2bin(key.Bytes().data(), kBytes, hex.data(), hex.size(), nullptr, &length,
                      nullptr) != 0 ||
       length != kBytes) {
     throw Error(fmt::format("{}: a key is {} hexadecimal digits", where, 2 * kBytes));
@@ -60,15 +97,16 @@ Key Key::FromHex(std::string_view hex, const std::string& where) {
   return key;
 }
 
-Key::~Key() { sodium_memzero(bytes_.data(), bytes_.size()); }
-
-void Key::WriteFile(const std::filesystem::path& path) const {
-  WritePrivateFile(path, Hex() + "\n");
+void Key::WriteFile(const std::filesystem::path& path, IfExists if_exists) const {
+  std::string text = Hex();
+  text += '\n';
+  const auto wipe = WipeAtEnd(text);
+  WritePrivateFile(path, text, if_exists);
 }
 
 std::string Key::Hex() const {
-  std::string hex(2 * kBytes + 1, '\0');
-  sodium_bin2hex(hex.data(), hex.size(), bytes_.data(), bytes_.size());
+  std::string hex(2 * kBytes + 1, '\0');  // and room for a newline: no copy is left behind
+  sodium_bin2hex(hex.data(), hex.size(), Bytes().data(), Bytes().size());
   hex.pop_back();
   return hex;
 }
@@ -76,7 +114,7 @@ std::string Key::Hex() const {
 std::array<std::uint8_t, 32> Key::Hash(std::initializer_list<std::string_view> fields) const {
   InitSodium();
   crypto_generichash_state state;
-  crypto_generichash_init(&state, bytes_.data(), bytes_.size(), 32);
+  crypto_generichash_init(&state, Bytes().data(), Bytes().size(), 32);
   for (const std::string_view field : fields) {
     std::array<unsigned char, 8> length{};
     for (std::size_t i = 0; i < length.size(); ++i) {

@@ -6,16 +6,25 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "base/files.h"
 
 namespace sotto {
 
 // Fills `bytes` from the operating system's CSPRNG (libsodium randombytes).
 void SecureRandomBytes(std::span<std::uint8_t> bytes);
 
-// A 256-bit secret from which targets are drawn by a keyed hash. Wiped from memory on destruction.
+// Overwrites a text that held a secret, all its room, and empties it.
+void Wipe(std::string& secret);
+
+// A 256-bit secret from which targets are drawn by a keyed hash. Copies share its one place in
+// memory: a page between guards that is kept out of the swap where the system allows (mlock; a
+// limit of 0 is no error) and is wiped with the last copy. As long as there is a key the process
+// leaves no core dump (base/no_core_dumps.h), unless it is one of an experiment.
 class Key {
  public:
   static constexpr std::size_t kBytes = 32;
@@ -31,13 +40,14 @@ class Key {
 
   Key(const Key&) = default;
   Key& operator=(const Key&) = default;
-  ~Key();
+  ~Key() = default;
 
   // True for keys made by FromExperimentSeed.
   bool IsExperiment() const { return experiment_; }
 
-  // Writes the key with mode 0600; refuses to replace an existing file.
-  void WriteFile(const std::filesystem::path& path) const;
+  // Writes the key with mode 0600, whole or not at all.
+  void WriteFile(const std::filesystem::path& path, IfExists if_exists = IfExists::kRefuse) const;
+  // Plain text in plain memory: Wipe() it.
   std::string Hex() const;
 
   // Keyed BLAKE2b-256 of the fields, each preceded by its length as 8 little-endian bytes, so that
@@ -51,8 +61,11 @@ class Key {
   std::string Name(std::initializer_list<std::string_view> fields, std::size_t digits) const;
 
  private:
-  Key() = default;
-  std::array<std::uint8_t, kBytes> bytes_{};
+  struct Secret;
+  explicit Key(bool experiment = false);
+  std::span<std::uint8_t, kBytes> Bytes() const;
+
+  std::shared_ptr<Secret> secret_;
   bool experiment_ = false;
 };
 

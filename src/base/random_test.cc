@@ -1,9 +1,14 @@
 #include "base/random.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -27,6 +32,89 @@ double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
     sab += (a[i] - ma) * (b[i] - mb);
   }
   return sab / std::sqrt(saa * sbb);
+}
+
+// A line of /proc/self/status in kB.
+long StatusKb(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.rfind(name + ":", 0) == 0) return std::stol(line.substr(name.size() + 1));
+  }
+  return -1;
+}
+
+// Runs a test's body in a process of its own, whose limits it may change: 0 when all held.
+template <typename Body>
+int InChild(const Body& body) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(body());
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+rlim_t CoreLimit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_CORE, &limit);
+  return limit.rlim_cur;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kLocks = false;  // the address sanitizer makes nothing of mlock()
+#else
+constexpr bool kLocks = true;
+#endif
+
+TEST(Key, KeepsCoreDumpsAwayAndItsPageLockedWhileItIsThere) {
+  EXPECT_EQ(InChild([] {
+              rlimit limit{};
+              ::getrlimit(RLIMIT_CORE, &limit);
+              limit.rlim_cur = limit.rlim_max;
+              ::setrlimit(RLIMIT_CORE, &limit);
+              const rlim_t before = CoreLimit();
+              rlimit lockable{};
+              ::getrlimit(RLIMIT_MEMLOCK, &lockable);
+              const long locked = StatusKb("VmLck");
+              {
+                const Key key = Key::FromSystem();
+                const Key copy = key;  // NOLINT(performance-unnecessary-copy-initialization)
+                if (::prctl(PR_GET_DUMPABLE) != 0) return 1;
+                if (CoreLimit() != 0) return 2;
+                if (kLocks && lockable.rlim_cur > 65536 && StatusKb("VmLck") <= locked) return 3;
+                const Key other = copy;  // NOLINT(performance-unnecessary-copy-initialization)
+                if (other.Hex() != key.Hex()) return 4;
+              }
+              if (::prctl(PR_GET_DUMPABLE) != 1) return 5;
+              if (CoreLimit() != before) return 6;
+              if (StatusKb("VmLck") != locked) return 7;
+              // The key of an experiment is public.
+              const Key experiment = Key::FromExperimentSeed(1);
+              return ::prctl(PR_GET_DUMPABLE) == 1 ? 0 : 8;
+            }),
+            0);
+}
+
+TEST(Key, DoesNotNeedLockedMemory) {
+  EXPECT_EQ(InChild([] {
+              const rlimit none{0, 0};
+              ::setrlimit(RLIMIT_MEMLOCK, &none);
+              if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;  // root may lock all the same
+              const Key key = Key::FromSystem();
+              if (StatusKb("VmLck") != 0) return 2;
+              return key.Hex().size() == 64 ? 0 : 3;
+            }),
+            0);
+}
+
+TEST(Wipe, LeavesNothingOfTheText) {
+  std::string text(100, 'k');
+  text.resize(10);
+  const char* data = text.data();
+  Wipe(text);
+  EXPECT_TRUE(text.empty());
+  EXPECT_EQ(text.data(), data);
+  for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(data[i], '\0');
 }
 
 TEST(Key, DrawsOfTwoKeysAreIndependentAndUniform) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace sotto {
 
@@ -60,6 +61,7 @@ std::size_t Tsv::Column(std::string_view name) const {
 }
 
 Tsv ParseTsv(std::string_view text, const std::string& where) {
+  RequireClean(text, where);
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   const auto lines = SplitLines(text);
   Tsv table;

@@ -30,9 +30,9 @@ struct Tsv {
   std::size_t Column(std::string_view name) const;
 };
 
-// Throws Error naming `where` and the line when the header is missing or repeats a name, or a row
-// has another number of fields than the header. A byte-order mark is skipped, empty lines are not
-// rows.
+// Throws Error naming `where` and the line when the header is missing or repeats a name, a row has
+// another number of fields than the header, or a line is no UTF-8 or holds control characters. A
+// byte-order mark is skipped, empty lines are not rows.
 Tsv ParseTsv(std::string_view text, const std::string& where);
 
 }  // namespace sotto

@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
@@ -20,9 +22,12 @@ struct Flags {
   MethodFlags method;
   std::string strategy;  // empty: random for neural, whose targets cost nothing; perm for others
   std::string key_out, map_out, format;
+  ForceFlag output;
   int jobs = DefaultJobs();
   bool streaming = false;
-  bool allow_pipes = false, skip_failed = false, new_ids = false, mark = false, json = false;
+  std::optional<std::size_t> max_draws;
+  bool absolute_paths = false, allow_pipes = false, skip_failed = false, new_ids = false,
+       mark = false, json = false;
 };
 
 AnonymiseOptions ToOptions(const Flags& flags) {
@@ -31,6 +36,7 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   options.out = flags.out;
   flags.method.Set(options);
   options.neural.streaming = flags.streaming;
+  options.neural.max_draws = flags.max_draws;
   options.strategy = !flags.strategy.empty() ? ParseStrategy(flags.strategy)
                      : options.IsNeural()    ? Strategy::kRandom
                                              : Strategy::kPerm;
@@ -46,6 +52,8 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   options.skip_failed = flags.skip_failed;
   options.new_ids = flags.new_ids;
   options.map_out = flags.map_out;
+  options.replace = flags.output.force;
+  options.absolute_paths = flags.absolute_paths;
   options.mark = flags.mark;
   return options;
 }
@@ -80,7 +88,7 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
                            {"eps_per_speaker", VoiceIndEpsilon(eps, report.target_draws)}};
     }
     json["notes"] = report.notes;
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print("done {} of {} recordings ({} utterances, {} speakers), failed {}", report.done,
@@ -122,6 +130,13 @@ void AddAnonymise(CLI::App& app) {
   verb->add_flag("--streaming", flags->streaming,
                  "neural: as sotto stream does it, to measure what that protects and costs; random "
                  "draws anew after pauses too");
+  verb->add_option(
+          "--max-draws", flags->max_draws,
+          "voice-ind with --streaming and random: draws for an utterance at most, each of "
+          "which costs epsilon; then its last voice is held. No default: the record states "
+          "this bound, since how many were made would tell of the speech")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
       ->type_name("FILE")
       ->excludes("--key")
@@ -131,6 +146,10 @@ void AddAnonymise(CLI::App& app) {
   verb->add_option("--map-out", flags->map_out, "Write which id became which (mode 0600)")
       ->type_name("FILE")
       ->needs(new_ids);
+  flags->output.Add(*verb);
+  verb->add_flag("--absolute-paths", flags->absolute_paths,
+                 "Kaldi: wav.scp names files from the root of this machine, which it then tells "
+                 "(default: below the data dir)");
   verb->add_flag("--mark", flags->mark,
                  "Every file says in a comment that its voice is not the speaker's");
   verb->add_option("--format", flags->format,

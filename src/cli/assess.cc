@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/verbs.h"
 
 namespace sotto::cli {
@@ -70,7 +71,7 @@ void PrintFigures(std::span<const Figure> figures) {
 
 void PrintJson(const nlohmann::ordered_json& json) {
   // Ids may hold any bytes: what is no UTF-8 is replaced rather than refused.
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", DumpJson(json, 2));
 }
 
 }  // namespace sotto::cli

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,8 @@
 #include "assess/trial_lines.h"
 #include "assess/trials.h"
 #include "base/error.h"
+#include "base/input.h"
+#include "base/text.h"
 #include "base/tsv.h"
 #include "cli/assess.h"
 #include "cli/assess_output.h"
@@ -41,11 +42,19 @@ IdColumn ReadColumn(const FairnessFlags& flags, const std::string& name) {
 
 // The column names, so that enrol_X and test_X are used where they are there.
 std::vector<std::string> ReadHeader(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !std::getline(file, line)) throw Error(fmt::format("{}: no header line", path));
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  const auto fields = SplitTabs(WithoutByteOrderMark(line));
+  InputFile file(path);
+  if (file.IsPipe()) {
+    throw Error(fmt::format(
+        "'{}' is a pipe: this table is read more than once, so a file is needed", path));
+  }
+  constexpr std::size_t kLongestHeader = std::size_t{1} << 16;
+  std::string text(kLongestHeader, '\0');
+  text.resize(file.ReadAt(0, text.data(), text.size()));
+  std::string_view rest = WithoutByteOrderMark(text);
+  const std::string_view line = TakeLine(rest);
+  if (line.empty()) throw Error(fmt::format("{}: no header line", path));
+  RequireClean(line, path);
+  const auto fields = SplitTabs(line);
   return {fields.begin(), fields.end()};
 }
 

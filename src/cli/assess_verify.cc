@@ -232,7 +232,7 @@ void Run(VerifyFlags& flags) {
     return;
   }
   if (!flags.attacker.empty()) fmt::print("attacker: {}\n", flags.attacker);
-  PrintFigures(result.figures);
+  PrintFigures(ShownFigures(result.figures));
   PrintNotes(trials, result);
 }
 

@@ -1,41 +1,23 @@
 // `sotto assess verify` from end to end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
 using nlohmann::json;
 
-struct Outcome {
-  int code = 0;
-  std::string out;  // stdout
-  std::string err;
-};
+using Outcome = testing::Streams;
 
-Outcome Sotto(const std::string& arguments) {
-  const testing::TemporaryFolder folder;
-  const std::string errors = folder / "stderr";
-  const std::string command = fmt::format("{} {} 2>{}", SOTTO_BINARY, arguments, errors);
-  Outcome outcome;
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  std::array<char, 4096> buffer{};
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.out.append(buffer.data(), n);
-  }
-  outcome.code = WEXITSTATUS(::pclose(pipe));
-  outcome.err = ReadTextFile(errors);
-  return outcome;
-}
+Outcome Sotto(const std::string& arguments) { return testing::SottoStreams(arguments); }
 
 constexpr const char* kTrials =
     "enrol\ttest\tlabel\tscore\tenrol_spk\ttest_spk\n"
@@ -81,6 +63,35 @@ TEST_F(AssessVerify, JsonHasTheAgreedNames) {
   EXPECT_TRUE(out.at("top_k").at("1").is_number());
   EXPECT_TRUE(out.at("rank").at("mean").is_number());
   EXPECT_NEAR(out.at("auc").get<double>(), 8.0 / 9.0, 1e-12);
+}
+
+// "0: perfectly private" is what the published rule says of them where targets are few.
+TEST_F(AssessVerify, ShowsSeparatedScoresAsFullyLinkable) {
+  for (const int n : {5, 10, 19, 20, 100}) {
+    std::string trials = "label\tscore\n";
+    for (int i = 0; i < n; ++i) {
+      trials += fmt::format("target\t{}\nnontarget\t{}\n", 5.0 + 0.01 * i, -5.0 - 0.02 * i);
+    }
+    const std::string file = File(fmt::format("s{}.tsv", n), trials);
+    const std::string page = folder_ / fmt::format("s{}.html", n);
+    const auto run = [&](const std::string& flag) {
+      return Sotto(fmt::format("assess verify {} --bootstrap 20 {}", file, flag));
+    };
+    const Outcome table = run(fmt::format("--report {}", page));
+    ASSERT_EQ(table.code, 0) << table.err;
+    EXPECT_TRUE(std::regex_search(table.out, std::regex("\nd_sys_unbiased +1 +\\[1, 1\\] ")))
+        << table.out;
+    EXPECT_FALSE(std::regex_search(table.out, std::regex("\nd_sys "))) << table.out;
+    const std::string html = ReadTextFile(page);
+    EXPECT_TRUE(std::regex_search(
+        html, std::regex("\"name\">d_sys_unbiased[^\n]*data-label=\"value\">1</td>")));
+    EXPECT_FALSE(std::regex_search(html, std::regex("\"name\">d_sys[ <]")));
+    // The figure of papers stays in the JSON under its name.
+    const json out = json::parse(run("--json").out);
+    EXPECT_EQ(out["d_sys_unbiased"], 1.0);
+    EXPECT_LT(out["d_sys"], n < 20 ? 1e-9 : 0.99);
+    EXPECT_EQ(out["figures"]["d_sys"].contains("remark"), n < 20);
+  }
 }
 
 TEST_F(AssessVerify, IsTheSameForAnyNumberOfThreads) {

@@ -9,6 +9,7 @@
 #include "assess/wer.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/tsv.h"
 #include "cli/assess.h"
 #include "cli/assess_output.h"
@@ -30,6 +31,7 @@ struct WerFlags {
 // Speaker number of each utterance.
 std::vector<std::size_t> ReadSpeakers(const std::string& path, const WerResult& result) {
   const std::string text = ReadTextFile(path);
+  RequireClean(text, path);
   std::unordered_map<std::string_view, std::string_view> speaker_of;
   for (const std::string_view line : SplitLines(text)) {
     const auto fields = SplitBlanks(line);

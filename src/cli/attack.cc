@@ -35,6 +35,7 @@ void Print(const LadderResult& result) {
     fmt::print("intervals: {}\n", result.rows[result.worst].bootstrap);
   }
   for (const std::string& note : result.notes) fmt::print("{}\n", note);
+  fmt::print("{}\n", kMeasured);
 }
 
 std::string DefaultCache() {
@@ -95,6 +96,7 @@ void AddAttack(CLI::App& app) {
   folder("--protected", o.released, "The release: the same corpus protected, with sotto-run.json");
   verb->add_option("--encoder", o.encoder, "Speaker encoder (default: the program's own)")
       ->type_name("FILE");
+  AddTrustFlag(*verb, o.trust_models);
   folder("--background", o.background, "The attacker's own public speech, other speakers");
   verb->add_option("--attacker-encoder", o.attacker_encoder,
                    "Encoder retrained on speech protected like the release")

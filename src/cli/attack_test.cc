@@ -1,9 +1,7 @@
 // sotto attack, run as a user would.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,33 +9,19 @@
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::Has;
+using testing::Outcome;
 using testing::TemporaryFolder;
 
-struct Outcome {
-  int code = -1;
-  std::string output;
-};
-
 Outcome Sotto(const std::string& arguments, const char* errors = "2>&1") {
-  Outcome outcome;
-  std::FILE* pipe = ::popen(fmt::format("{} {} {}", SOTTO_BINARY, arguments, errors).c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-bool Has(const Outcome& outcome, const std::string& text) {
-  return outcome.output.find(text) != std::string::npos;
+  return testing::Pipe(fmt::format("{} {} {}", SOTTO_BINARY, arguments, errors));
 }
 
 // Voices with different pitch and formants, six recordings each; every second one is a woman.
@@ -120,14 +104,18 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   EXPECT_EQ(result["enrolment"], 18);
   EXPECT_EQ(result["trials"], 18);
 
+  EXPECT_EQ(result["measured"], "measured, not covered by epsilon");
+
   const std::string page = ReadTextFile(At("page.html"));
   EXPECT_NE(page.find("map-protected"), std::string::npos);
+  EXPECT_NE(page.find("Measured, not covered by ε"), std::string::npos);
 
   // From the cache the same comes out, as a table.
   const Outcome again = Sotto(command);
   ASSERT_EQ(again.code, 0) << again.output;
   EXPECT_TRUE(Has(again, "Attackers, the worst first"));
   EXPECT_TRUE(Has(again, "Most exposed speakers"));
+  EXPECT_TRUE(Has(again, "measured, not covered by epsilon"));
   EXPECT_TRUE(Has(again, "12 of 18 trials, 18 of 18 enrolment utterances re-transformed"));
   EXPECT_FALSE(Has(again, "anonymous"));
   const Outcome more = Sotto(command + " --informed-trials 3 --informed-enrolment 1");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "voice/vtln_files.h"
@@ -18,15 +19,17 @@ struct Flags {
   double seconds = 120.0;
   std::string f0 = "fast";
   int jobs = DefaultJobs();
+  ForceFlag force;
   bool json = false;
 };
 
 void Run(const Flags& flags) {
+  flags.force.Check(flags.out);
   const VoiceModelOptions options{
       flags.seconds, flags.f0 == "robust" ? F0Method::kRobust : F0Method::kFast, flags.jobs};
   const BuiltPool built = BuildPool(flags.corpus, options);
   const std::string bytes = SerialisePool(built.pool);
-  WriteFileAtomically(flags.out, bytes);
+  WriteFileAtomically(flags.out, bytes, {.if_exists = flags.force.OnExisting()});
   std::size_t women = 0, men = 0;
   for (const VoiceModel& voice : built.pool.voices) {
     women += voice.gender == Gender::kFemale ? 1 : 0;
@@ -43,7 +46,7 @@ void Run(const Flags& flags) {
                                          {"left_out", built.failures.size()},
                                          {"classes", kVoiceClasses},
                                          {"bytes", bytes.size()}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   } else {
     fmt::print("{} voices ({} female, {} male), left out {}: {} bytes in {}\n", voices, women, men,
                built.failures.size(), bytes.size(), flags.out);
@@ -67,6 +70,7 @@ void AddBuild(CLI::App& app) {
               "  sotto build vtln corpus/manifest.tsv -o pool.bin --seconds 60 --json");
   vtln->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
   vtln->add_option("-o,--out", flags->out, "The pool")->required()->type_name("FILE");
+  flags->force.Add(*vtln);
   vtln->add_option("--seconds", flags->seconds, "Speech of each speaker, at most")
       ->check(CLI::PositiveNumber);
   vtln->add_option("--f0", flags->f0, "How the vocoder finds the pitch")

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audio/corpus_check.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
@@ -46,7 +47,7 @@ void PrintJson(const CorpusCheck& check, std::size_t errors) {
          {"what", problem.what},
          {"fix", problem.fix}});
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", DumpJson(json, 2));
 }
 
 }  // namespace

@@ -2,49 +2,27 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include "audio/sound_file.h"
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Has;
+using testing::Outcome;
+using testing::Shell;
+using testing::Sotto;
 using testing::SyntheticVowel;
 using testing::TemporaryFolder;
 using testing::WriteWav;
-
-struct Outcome {
-  int code = -1;
-  std::string output;  // stdout and stderr together
-};
-
-Outcome Shell(const std::string& command) {
-  Outcome outcome;
-  std::FILE* pipe = ::popen(fmt::format("( {} ) 2>&1", command).c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-Outcome Sotto(const std::string& arguments) {
-  return Shell(std::string(SOTTO_BINARY) + " " + arguments);
-}
-
-bool Has(const Outcome& outcome, const std::string& text) {
-  return outcome.output.find(text) != std::string::npos;
-}
 
 TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
   for (const char* verb : {"anonymise", "anonymize", "check", "stream", "compare", "build", "fit",
@@ -67,34 +45,47 @@ TEST(Cli, BadUsageIsExitCodeTwo) {
   WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
   const std::string files =
       fmt::format("{} {}", (folder / "x.wav").string(), (folder / "y.wav").string());
-  for (const std::string& arguments : {std::string(),
-                                       std::string("dance"),
-                                       std::string("anonymise"),
-                                       "anonymise --strategy all " + files,
-                                       "anonymise --alpha x " + files,
-                                       "anonymise --alpha 0.9:0.5 " + files,
-                                       "anonymise --alpha 7 " + files,
-                                       "anonymise --method voodoo " + files,
-                                       "anonymise --seed 1 --key k " + files,
-                                       "anonymise --seed 1 --key-out k " + files,
-                                       "anonymise --map-out m " + files,
-                                       "anonymise --jobs 0 " + files,
-                                       "anonymise --nonsense " + files,
-                                       "anonymise --pitch up " + files,
-                                       "anonymise --target-gender f " + files,
-                                       "anonymise --f0 best " + files,
-                                       "anonymise --target voice-ind " + files,
-                                       "anonymise --eps 5 " + files,
-                                       "anonymise --method adain --streaming " + files,
-                                       "anonymise --pitch random " + files,
-                                       std::string("build"),
-                                       std::string("build vtln x"),
-                                       std::string("fit vtln x"),
-                                       std::string("stream --rate 1000"),
-                                       std::string("check")}) {
+  for (const std::string& arguments :
+       {std::string(),
+        std::string("dance"),
+        std::string("anonymise"),
+        "anonymise --strategy all " + files,
+        "anonymise --method mcadams --alpha x " + files,
+        "anonymise --method mcadams --alpha 0.9:0.5 " + files,
+        "anonymise --method mcadams --alpha 0.2 " + files,
+        "anonymise --method mcadams --alpha 0.5:2 " + files,
+        "anonymise --alpha 0.8 " + files,
+        "anonymise --method vtln --alpha 0.8 " + files,
+        std::string("stream --alpha 2"),
+        std::string("stream --method voicemask --alpha 0.8"),
+        "anonymise --method voodoo " + files,
+        "anonymise --seed 1 --key k " + files,
+        "anonymise --seed 1 --key-out k " + files,
+        "anonymise --map-out m " + files,
+        "anonymise --jobs 0 " + files,
+        "anonymise --nonsense " + files,
+        "anonymise --pitch up " + files,
+        "anonymise --target-gender f " + files,
+        "anonymise --f0 best " + files,
+        "anonymise --target voice-ind " + files,
+        "anonymise --eps 5 " + files,
+        "anonymise --max-draws 5 " + files,
+        "anonymise --target voice-ind --eps 5 --max-draws 5 " + files,
+        "anonymise --method adain --streaming " + files,
+        "anonymise --pitch random " + files,
+        std::string("build"),
+        std::string("build vtln x"),
+        std::string("fit vtln x"),
+        std::string("stream --rate 1000"),
+        std::string("check")}) {
     EXPECT_EQ(Sotto(arguments + " </dev/null").code, 2) << arguments;
   }
   EXPECT_FALSE(fs::exists(folder / "y.wav"));
+  // An alpha names its method and chooses none.
+  const Outcome neural = Sotto("anonymise --alpha 0.8 " + files);
+  EXPECT_TRUE(Has(neural, "--alpha belongs to --method mcadams")) << neural.output;
+  EXPECT_TRUE(Has(neural, "neural")) << neural.output;
+  EXPECT_TRUE(Has(Sotto("anonymise --method mcadams --alpha 2 " + files), "0.3 to 1.2"));
 }
 
 TEST(Cli, BadInputIsOneLineAndExitCodeOne) {
@@ -149,8 +140,8 @@ TEST(Cli, SeedAndFixedAlphaSayThatTheyProtectNobody) {
   const TemporaryFolder folder;
   WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
   const Outcome outcome =
-      Sotto(fmt::format("anonymise {} {} --seed 3 --alpha 0.8", (folder / "x.wav").string(),
-                        (folder / "y.wav").string()));
+      Sotto(fmt::format("anonymise {} {} --seed 3 --method mcadams --alpha 0.8",
+                        (folder / "x.wav").string(), (folder / "y.wav").string()));
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(Has(outcome, "protects nobody"));
   EXPECT_TRUE(Has(outcome, "can be inverted"));
@@ -228,7 +219,7 @@ TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(Has(outcome, "latency 30.0 ms"));
   ASSERT_EQ(fs::file_size(raw + ".out"), 2 * x.size());
-  Sotto(fmt::format("anonymise --alpha 0.8 {} {}.wav", wav, raw));
+  Sotto(fmt::format("anonymise --method mcadams --alpha 0.8 {} {}.wav", wav, raw));
   const std::string file = ReadTextFile(raw + ".wav");
   EXPECT_EQ(file.substr(file.size() - 2 * x.size()), ReadTextFile(raw + ".out"));
   // The output comes before the input ends.
@@ -286,11 +277,11 @@ TEST(Cli, EveryMethodKeepsWhatItIsGivenOutOfTheBox) {
   const auto x = SyntheticVowel(1.5, 16000);
   WriteWav(folder / "x.wav", x);
   const std::string in = (folder / "x.wav").string(), out = (folder / "y.wav").string();
-  for (const char* flags :
-       {"--method voicemask", "--method vtln", "--method vtln --f0 robust",
-        "--method mcadams --pitch random", "--alpha 0.6:0.9 --pitch target --target-gender other",
-        "--mark", "--method voicemask --pitch target --target-gender same"}) {
-    const Outcome outcome = Sotto(fmt::format("anonymise {} {} {}", in, out, flags));
+  for (const char* flags : {"--method voicemask", "--method vtln", "--method vtln --f0 robust",
+                            "--method mcadams --pitch random",
+                            "--method mcadams --alpha 0.6:0.9 --pitch target --target-gender other",
+                            "--mark", "--method voicemask --pitch target --target-gender same"}) {
+    const Outcome outcome = Sotto(fmt::format("anonymise {} {} --force {}", in, out, flags));
     ASSERT_EQ(outcome.code, 0) << outcome.output;
     EXPECT_EQ(ReadSound(out).channels[0].size(), x.size()) << flags;
   }
@@ -300,7 +291,7 @@ TEST(Cli, CompareMakesAPageWithPlayersAndPictures) {
   const TemporaryFolder folder;
   WriteWav(folder / "in/a/x<1>.wav", SyntheticVowel(1.0, 16000));
   const std::string in = (folder / "in").string(), out = (folder / "out").string();
-  ASSERT_EQ(Sotto(fmt::format("anonymise {} {} --alpha 0.7", in, out)).code, 0);
+  ASSERT_EQ(Sotto(fmt::format("anonymise {} {} --method mcadams --alpha 0.7", in, out)).code, 0);
   const Outcome outcome =
       Sotto(fmt::format("compare {} {} --page {}/page.html", in, out, folder.Path().string()));
   EXPECT_EQ(outcome.code, 0) << outcome.output;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 
@@ -44,7 +45,7 @@ void PrintJson(const std::vector<ComparedCopy>& copies) {
       json.push_back(row);
     }
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", DumpJson(json, 2));
 }
 
 void Print(const std::vector<ComparedCopy>& copies) {

@@ -19,6 +19,7 @@ struct ReleaseFlags {
   std::string table, out;
   std::string release = "values";
   TableReleaseOptions options;
+  ForceFlag force;
   bool json = false;
 };
 
@@ -62,11 +63,15 @@ void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   flags.options.mechanism = ParseTableMechanism(mechanism);
   flags.options.statistic = ParseTableStatistic(flags.release);
   CheckUsage([&] { flags.options.Validate(); });
+  flags.force.Check(flags.out);
   const CsvTable table = ParseCsv(ReadTextFile(flags.table), flags.table);
   SecureBits bits;
   const TableRelease release = ReleaseTable(table, flags.options, flags.table, bits);
   const bool has_table = !release.table.header.empty();
-  if (has_table && !flags.out.empty()) WriteFileAtomically(flags.out, FormatCsv(release.table));
+  if (has_table && !flags.out.empty()) {
+    WriteFileAtomically(flags.out, FormatCsv(release.table),
+                        {.if_exists = flags.force.OnExisting()});
+  }
   if (flags.json) {
     PrintJson(JsonRelease(flags, release, mechanism));
   } else if (has_table && flags.out.empty()) {
@@ -151,6 +156,7 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
         ->default_str("");
     verb->add_option("-o,--out", flags->out, "Write the table here (default: stdout)")
         ->type_name("FILE");
+    flags->force.Add(*verb);
   }
   verb->add_flag("--json", flags->json, "Print as JSON");
   verb->callback([flags, name, lower, upper] {

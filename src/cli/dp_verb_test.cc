@@ -1,9 +1,7 @@
 // `sotto dp` and `sotto protect-embedding` from end to end.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -11,32 +9,16 @@
 
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
 using nlohmann::json;
 
-struct Outcome {
-  int code = 0;
-  std::string out;  // stdout
-  std::string err;
-};
+using Outcome = testing::Streams;
 
-Outcome Sotto(const std::string& arguments) {
-  const testing::TemporaryFolder folder;
-  const std::string errors = folder / "stderr";
-  const std::string command = fmt::format("{} {} 2>{}", SOTTO_BINARY, arguments, errors);
-  Outcome outcome;
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  std::array<char, 4096> buffer{};
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.out.append(buffer.data(), n);
-  }
-  outcome.code = WEXITSTATUS(::pclose(pipe));
-  outcome.err = ReadTextFile(errors);
-  return outcome;
-}
+Outcome Sotto(const std::string& arguments) { return testing::SottoStreams(arguments); }
 
 class Dp : public ::testing::Test {
  protected:
@@ -183,8 +165,7 @@ TEST_F(Dp, ProtectEmbeddingWritesARecordAndCurves) {
   EXPECT_EQ(Sotto(base + out + " --method voice-ind").code, 2);  // no epsilon
   const Outcome run = Sotto(base + out + " --method voice-ind --eps 3 --json");
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_TRUE(json::parse(run.out)["voice_ind"]["verified"]["holds"].get<bool>());
-  EXPECT_EQ(json::parse(ReadTextFile(out + "/sotto-run.json")), json::parse(run.out));
+  EXPECT_EQ(ReadTextFile(out + "/sotto-run.json"), run.out);
   const Outcome again = Sotto(base + out + " --method voice-ind --eps 3");
   EXPECT_EQ(again.code, 1);
   const Outcome warned =
@@ -205,6 +186,38 @@ TEST_F(Dp, ProtectEmbeddingWritesARecordAndCurves) {
   EXPECT_GT(points[0]["expected_distance"], points[2]["expected_distance"]);
   EXPECT_NE(ReadTextFile(curves + "/curve.html").find("eer-eps"), std::string::npos);
   EXPECT_EQ(ReadTextFile(curves + "/curve.csv").substr(0, 10), "n,epsilon,");
+  const std::string label = "measured, not covered by epsilon";
+  EXPECT_EQ(json::parse(curve.out)["measured"], label);
+  EXPECT_NE(ReadTextFile(curves + "/curve.csv").find(label), std::string::npos);
+  EXPECT_NE(ReadTextFile(curves + "/curve.html").find("not covered by ε"), std::string::npos);
+}
+
+TEST_F(Dp, ProtectEmbeddingKeepsWhatItMeasuredOutOfTheRelease) {
+  const std::string in = MakeEmbeddings(folder_, "in", 6, 1);
+  const std::string pool = MakeEmbeddings(folder_, "pool", 40, 2);
+  const std::string base =
+      fmt::format("protect-embedding {} --pool {} --method voice-ind --eps 0.1 ", in, pool);
+  const std::string out = folder_ / "out", report = folder_ / "private.json";
+  const Outcome run = Sotto(base + out + " --json --private-report " + report);
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* figure : {"expected_distance", "largest_ratio_to_bound", "largest_excess",
+                             "holds", "candidates_among_protected"}) {
+    EXPECT_EQ(run.out.find(figure), std::string::npos) << figure;
+    EXPECT_NE(ReadTextFile(report).find(figure), std::string::npos) << figure;
+    for (const auto& file : std::filesystem::directory_iterator(out)) {
+      EXPECT_EQ(ReadTextFile(file.path()).find(figure), std::string::npos) << file.path();
+    }
+  }
+  EXPECT_EQ(std::filesystem::status(report).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  // The one who ran it is told, apart from what may be released.
+  EXPECT_NE(run.err.find("private, measured, not covered by epsilon: the bound holds on 46 inputs"),
+            std::string::npos)
+      << run.err;
+  const std::string second = folder_ / "second";
+  EXPECT_EQ(Sotto(base + second + " --private-report " + report).code, 1);
+  EXPECT_EQ(Sotto(base + second + " --private-report " + second + "/p.json").code, 1);
+  EXPECT_FALSE(std::filesystem::exists(second));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
@@ -18,13 +19,19 @@ struct Flags {
   std::string encoder = kDefaultEncoder;
   std::string format = "ark";
   std::string cache;
+  ForceFlag force;
   int jobs = DefaultJobs();
-  bool json = false;
+  bool json = false, trust_models = false;
 };
 
 void Run(const Flags& flags) {
+  EmbeddingFiles files;
+  files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
+  files.npy = flags.format == "npy";
+  files.if_exists = flags.force.OnExisting();
+  RefuseExistingEmbeddings(flags.out, files);
   const auto start = std::chrono::steady_clock::now();
-  const auto encoder = OpenEncoder(flags.encoder);
+  const auto encoder = OpenEncoder(flags.encoder, flags.trust_models);
   const UtteranceList list = ListUtterances({flags.corpus});
   EmbeddedCorpus embedded;
   {
@@ -34,11 +41,8 @@ void Run(const Flags& flags) {
     options.done = [&progress](double seconds) { progress.Done(1.0, seconds); };
     embedded = EmbedCorpus(*encoder, list, options);
   }
-  EmbeddingFiles files;
-  files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
-  files.npy = flags.format == "npy";
   WriteEmbeddings(embedded.set, flags.out, files);
-  WriteEncoderRecord(*encoder, embedded.set, flags.out);
+  WriteEncoderRecord(*encoder, embedded.set, flags.out, files.if_exists);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const std::size_t speakers = embedded.set.BySpeaker().size();
   const std::size_t without = embedded.set.WithoutGender().size();
@@ -52,7 +56,7 @@ void Run(const Flags& flags) {
                                          {"from_cache", embedded.from_cache},
                                          {"audio_seconds", embedded.audio_seconds},
                                          {"seconds", elapsed.count()}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print("{} utterances of {} speakers ({} without a gender), {} dimensions by {}: {}\n",
@@ -78,11 +82,16 @@ void AddEmbed(CLI::App& app) {
   verb->add_option("OUT", flags->out, "The folder to write")->required();
   verb->add_option("--encoder", flags->encoder, "A file from sotto train (or foreign safetensors)")
       ->type_name("FILE");
+  AddTrustFlag(*verb, flags->trust_models);
   verb->add_option("--format", flags->format,
                    "ark: binary; text: the same as text; npy: binary, and xvector.npy with ids")
       ->check(CLI::IsMember({"ark", "text", "npy"}));
-  verb->add_option("--cache", flags->cache, "Keeps embeddings of sound that was met before")
+  verb->add_option(
+          "--cache", flags->cache,
+          "Keeps embeddings of sound that was met before, mode 0700: they are personal data, "
+          "delete the folder when done")
       ->type_name("DIR");
+  flags->force.Add(*verb);
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts as JSON");
   verb->callback([flags] { Run(*flags); });

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/assess.h"
 #include "cli/assess_output.h"
@@ -14,6 +15,7 @@
 #include "evaluate/evaluation_json.h"
 #include "evaluate/evaluation_page.h"
 #include "evaluate/evidence.h"
+#include "report/ladder_json.h"
 
 namespace sotto::cli {
 namespace {
@@ -49,7 +51,8 @@ void Run(Flags& flags) {
   WriteReport(flags.report, EvaluationPage(evaluation, json));
   WriteFileAtomically(
       flags.evidence,
-      EvidenceJson(evaluation, json, key, flags.options.original, flags.name_speakers).dump(2) +
+      DumpJson(EvidenceJson(evaluation, json, key, flags.options.original, flags.name_speakers),
+               2) +
           "\n");
   if (flags.json) {
     PrintJson(json);
@@ -60,6 +63,7 @@ void Run(Flags& flags) {
     fmt::print("{}, {}: {}\n", cell["method"].get<std::string>(),
                cell["strategy"].get<std::string>(), cell["residual_risk"].get<std::string>());
   }
+  fmt::print("{}\n", kMeasured);
   fmt::print("steps: {} done, {} found from an earlier run\nreport: {}\nevidence: {}\n",
              evaluation.steps_made, evaluation.steps_found, flags.report, flags.evidence);
 }
@@ -129,6 +133,7 @@ void AddEvaluate(CLI::App& app) {
       ->type_name("N")
       ->default_str("");
   verb->add_option("--models", o.models, "Look for models here first")->type_name("DIR");
+  AddTrustFlag(*verb, o.trust_models);
   file("--evidence", flags->evidence,
        "The evidence file (default: sotto-evidence.json beside the "
        "report)");

@@ -27,6 +27,7 @@ pid_t Start(const std::vector<std::string>& arguments, const fs::path& out) {
   std::vector<std::string> words = {SOTTO_BINARY, "evaluate"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t child = ::fork();
@@ -148,6 +149,9 @@ TEST(EvaluateCli, BadUsageIsExitCodeTwo) {
   EXPECT_EQ(code({"--original", "o", "--method", "mcadams", "--recogniser", "whisper", "--report",
                   report}),
             2);
+  EXPECT_EQ(code({"--original", "o", "--method", "neural:streaming,target=voice-ind,eps=1",
+                  "--strategy", "random", "--report", report}),
+            2);  // no max-draws
   EXPECT_EQ(code({"--original", "/nonexistent", "--method", "mcadams", "--report", report}), 1);
   EXPECT_FALSE(fs::exists(report));
 }

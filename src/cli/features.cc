@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
@@ -18,11 +19,12 @@ struct Flags {
   double frame_ms = 5.0;
   VocoderOptions vocoder;
   int jobs = DefaultJobs();
+  ForceFlag force;
   bool json = false;
 };
 
 void Run(const Flags& flags) {
-  FeatureOptions options{flags.vocoder, flags.jobs};
+  FeatureOptions options{flags.vocoder, flags.jobs, flags.force.OnExisting()};
   options.vocoder.f0_method = flags.f0 == "robust" ? F0Method::kRobust : F0Method::kFast;
   options.vocoder.frame_period_s = flags.frame_ms / 1000.0;
   const auto recordings = WriteFeatures(flags.input, flags.out, options);
@@ -36,7 +38,7 @@ void Run(const Flags& flags) {
                       {"bins", r.bins},
                       {"voiced_frames", r.voiced}});
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   double seconds = 0.0;
@@ -67,6 +69,7 @@ void AddFeatures(CLI::App& app) {
   verb->add_option("INPUT", flags->input, "Sound file, folder, Kaldi data dir or manifest")
       ->required();
   verb->add_option("OUT", flags->out, "Folder for the arrays")->required();
+  flags->force.Add(*verb);
   verb->add_option("--f0", flags->f0, "How the vocoder finds the pitch")
       ->check(CLI::IsMember({"fast", "robust"}));
   verb->add_option("--f0-floor", flags->vocoder.f0_floor_hz, "Lowest pitch, Hz")

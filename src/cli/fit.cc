@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "voice/vtln_files.h"
@@ -18,15 +19,17 @@ struct Flags {
   double seconds = 120.0;
   std::string f0 = "fast";
   int jobs = DefaultJobs();
+  ForceFlag force;
   bool json = false;
 };
 
 void Run(const Flags& flags) {
+  flags.force.Check(flags.out);
   const VoiceModelOptions options{
       flags.seconds, flags.f0 == "robust" ? F0Method::kRobust : F0Method::kFast, flags.jobs};
   const VoicePool pool = ReadPool(flags.pool);
   const VoiceProfile profile = FitCorpus(flags.corpus, pool, options);
-  WritePrivateFile(flags.out, SerialiseProfile(profile));
+  WritePrivateFile(flags.out, SerialiseProfile(profile), flags.force.OnExisting());
   if (flags.json) {
     nlohmann::ordered_json json = {{"pool_voices", pool.voices.size()}};
     json["voices"] = nlohmann::ordered_json::array();
@@ -36,7 +39,7 @@ void Run(const Flags& flags) {
                                 {"log_f0_mean", voice.log_f0_mean},
                                 {"log_f0_deviation", voice.log_f0_deviation}});
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   } else {
     fmt::print("{} speaker{} fitted to {} voices: {}\n", profile.voices.size(),
                profile.voices.size() == 1 ? "" : "s", pool.voices.size(), flags.out);
@@ -64,9 +67,8 @@ void AddFit(CLI::App& app) {
       ->required();
   vtln->add_option("--pool", flags->pool, "From sotto build (default: the one in the program)")
       ->type_name("FILE");
-  vtln->add_option("-o,--out", flags->out, "The profile, a new file")
-      ->required()
-      ->type_name("FILE");
+  vtln->add_option("-o,--out", flags->out, "The profile")->required()->type_name("FILE");
+  flags->force.Add(*vtln);
   vtln->add_option("--seconds", flags->seconds, "Speech of each speaker, at most")
       ->check(CLI::PositiveNumber);
   vtln->add_option("--f0", flags->f0, "How the vocoder finds the pitch")

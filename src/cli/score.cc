@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "cli/verbs.h"
 #include "speaker/embed_corpus.h"
 #include "speaker/score_sets.h"
@@ -19,10 +20,12 @@ struct Flags {
   std::string by = "speaker";
   int lda = 150;
   int top = 200;
+  ForceFlag force;
   bool json = false;
 };
 
 void Run(const Flags& flags) {
+  flags.force.Check(flags.out);
   ScoreSetOptions options;
   options.backend = flags.backend;
   options.plda = flags.plda;
@@ -35,7 +38,9 @@ void Run(const Flags& flags) {
   const SetScores scores = ScoreSets(flags.enrol, flags.trials, options);
   const std::string text =
       FormatScores(scores.scores, scores.model_ids, scores.trial_ids, &scores.pairs);
-  if (!flags.out.empty()) WriteFileAtomically(flags.out, text);
+  if (!flags.out.empty()) {
+    WriteFileAtomically(flags.out, text, {.if_exists = flags.force.OnExisting()});
+  }
   if (flags.json) {
     nlohmann::ordered_json json = {{"backend", flags.backend},
                                    {"by", flags.by},
@@ -52,7 +57,7 @@ void Run(const Flags& flags) {
     } else {
       json["file"] = flags.out;
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
   } else if (flags.out.empty()) {
     fmt::print("{}", text);
   } else {
@@ -97,6 +102,7 @@ void AddScore(CLI::App& app) {
       ->check(CLI::Range(2, 1000000));
   verb->add_option("-o,--out", flags->out, "The score file (default: standard output)")
       ->type_name("FILE");
+  flags->force.Add(*verb);
   verb->add_flag("--json", flags->json, "Counts as JSON; without -o the scores too");
   verb->callback([flags] { Run(*flags); });
 }

@@ -1,42 +1,23 @@
 // embed, score, verify and train ivector, run as a user would.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
 
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
 #include "base/tsv.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Has;
+using testing::Outcome;
+using testing::Sotto;
 using testing::TemporaryFolder;
-
-struct Outcome {
-  int code = -1;
-  std::string output;
-};
-
-Outcome Sotto(const std::string& arguments) {
-  Outcome outcome;
-  std::FILE* pipe = ::popen(fmt::format("{} {} 2>&1", SOTTO_BINARY, arguments).c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-bool Has(const Outcome& outcome, const std::string& text) {
-  return outcome.output.find(text) != std::string::npos;
-}
 
 // Voices with different pitch and formants, three recordings each.
 void MakeCorpus(const fs::path& folder, int first, int last) {
@@ -98,13 +79,14 @@ TEST(SpeakerVerbs, EmbeddingsOfTwoEncodersAreNotCompared) {
   MakeCorpus(folder / "c", 0, 3);
   const auto at = [&](const char* name) { return (folder / name).string(); };
   for (const int seed : {1, 2}) {
-    ASSERT_EQ(Sotto(fmt::format("train ivector {} -o {} --components 2 --dimension 3 --lda 2 "
-                                "--seed {}",
+    ASSERT_EQ(Sotto(fmt::format("train ivector {0} -o {1}{2} --components 2 --dimension 3 --lda 2 "
+                                "--seed {2}",
                                 at("c"), at("iv"), seed))
                   .code,
               0);
     ASSERT_EQ(
-        Sotto(fmt::format("embed {} {}/{} --encoder {}", at("c"), at("e"), seed, at("iv"))).code,
+        Sotto(fmt::format("embed {0} {1}/{2} --encoder {3}{2}", at("c"), at("e"), seed, at("iv")))
+            .code,
         0);
   }
   const Outcome outcome =

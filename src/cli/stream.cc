@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/verbs.h"
@@ -78,6 +79,11 @@ VoiceOptions ToOptions(const Flags& flags) {
 // Throws Error when the flags ask for what a stream cannot do.
 void Check(const Flags& flags, const VoiceOptions& options, Strategy strategy) {
   if (options.IsAdain()) throw Error("method adain works on files: its nets hear all of them");
+  if (options.IsNeural() && options.neural.target == NeuralTarget::kVoiceInd) {
+    throw Error(
+        "--target voice-ind chooses by the embedding of the whole of an utterance, which a stream "
+        "does not have (generated or pool; sotto anonymise --streaming for files)");
+  }
   if (strategy == Strategy::kPerm && flags.speaker.empty()) {
     throw Error("--strategy perm: a stream does not say who speaks: give --speaker ID");
   }
@@ -147,7 +153,12 @@ class Streamer {
     for (std::size_t c = 0; c < channels_; ++c) {
       for (std::size_t i = 0; i < frames; ++i) {
         mono[i] = codec_.decode(bytes.data() + i * frame + c * codec_.bytes);
-        if (!std::isfinite(mono[i])) throw Error("standard input: a sample is not a finite number");
+        if (!(std::abs(mono[i]) <= kLargestSample)) {
+          throw Error(
+              fmt::format("standard input: a sample is {}; full scale is 1, at most {:g} is "
+                          "read",
+                          mono[i], kLargestSample));
+        }
       }
       transformers_[c]->Push(mono, outputs_[c]);
     }
@@ -160,8 +171,11 @@ class Streamer {
     std::vector<char> bytes(frames * channels_ * codec_.bytes);
     char* p = bytes.data();
     for (std::size_t i = 0; i < frames; ++i) {
-      for (std::size_t c = 0; c < channels_; ++c, p += codec_.bytes)
+      for (std::size_t c = 0; c < channels_; ++c, p += codec_.bytes) {
+        if (!std::isfinite(outputs_[c][i]))
+          throw Error("a sample to be written is no finite number");
         codec_.encode(outputs_[c][i], p);
+      }
     }
     for (auto& output : outputs_) output.clear();
     WriteAll(bytes.data(), bytes.size());

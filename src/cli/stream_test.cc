@@ -1,41 +1,24 @@
 // stream and anonymise --streaming with method neural, run as a user would.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "audio/sound_file.h"
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 #include "nn/net_testing.h"
 #include "voice/neural_testing.h"
 
 namespace sotto {
 namespace {
 
-struct Outcome {
-  int code = -1;
-  std::string output;
-};
-
-Outcome Sotto(const std::string& arguments) {
-  Outcome outcome;
-  std::FILE* pipe = ::popen(fmt::format("( {} {} ) 2>&1", SOTTO_BINARY, arguments).c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-bool Has(const Outcome& outcome, const std::string& text) {
-  return outcome.output.find(text) != std::string::npos;
-}
+using testing::Has;
+using testing::Outcome;
+using testing::Sotto;
 
 // Small untrained nets that look one content frame and one frame ahead, or much further.
 void WriteSmallNets(const std::filesystem::path& folder, bool far) {
@@ -96,6 +79,49 @@ TEST(NeuralStream, SaysInOneLineWhatIsNotPossible) {
   says(2, "--method neural --content moonshine " + with, "whole recordings");
   says(2, "--method adain", "works on files");
   says(2, "--strategy random", "draws once for a stream");
+  says(2, "--method neural --strategy random --target voice-ind --eps 2", "voice-ind");
+}
+
+// Vowels with silences of 0.8 s between them.
+std::vector<float> WithPauses(int pauses) {
+  std::vector<float> x;
+  for (int i = 0; i <= pauses; ++i) {
+    if (i > 0) x.resize(x.size() + 12800);
+    const std::vector<float> vowel = testing::SyntheticVowel(0.6, 16000, 110.0 + 7.0 * i);
+    x.insert(x.end(), vowel.begin(), vowel.end());
+  }
+  return x;
+}
+
+TEST(NeuralStream, ABoundOnDrawsByTheSourceIsDeclaredAndPublishedInsteadOfTheirCount) {
+  const testing::TemporaryFolder folder;
+  testing::WriteWav(folder / "in/anna/1.wav", WithPauses(4));
+  testing::WriteWav(folder / "in/anna/2.wav", WithPauses(2));
+  testing::WriteWav(folder / "plain/anna/1.wav", WithPauses(0));
+  testing::WriteWav(folder / "plain/anna/2.wav", WithPauses(0));
+  const auto anonymise = [&](const std::string& in, const std::string& out,
+                             const std::string& flags) {
+    return Sotto(fmt::format("anonymise {} {} --target voice-ind --eps 0.5 --seed 1 {}",
+                             (folder / in).string(), (folder / out).string(), flags));
+  };
+  const Outcome undeclared = anonymise("in", "out", "--streaming");  // random by default
+  EXPECT_EQ(undeclared.code, 2);
+  EXPECT_TRUE(Has(undeclared, "--max-draws N")) << undeclared.output;
+  EXPECT_EQ(anonymise("in", "out", "--streaming --max-draws 0").code, 2);
+  EXPECT_EQ(anonymise("in", "out", "--streaming --max-draws 3 --strategy perm").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+
+  const Outcome declared = anonymise("in", "out", "--streaming --max-draws 3");
+  ASSERT_EQ(declared.code, 0) << declared.output;
+  EXPECT_TRUE(Has(declared, "at most 3 draws")) << declared.output;
+  const std::string record = ReadTextFile(folder / "out/sotto-run.json");
+  const auto json = nlohmann::json::parse(record);
+  EXPECT_EQ(json["max_draws"], 3);
+  EXPECT_EQ(json["voice_ind"]["draws_per_speaker_at_most"], 6);
+  EXPECT_EQ(json["voice_ind"]["eps_per_speaker"], 3.0);
+  // Speech without a pause leaves the same record.
+  ASSERT_EQ(anonymise("plain", "out2", "--streaming --max-draws 3").code, 0);
+  EXPECT_EQ(ReadTextFile(folder / "out2/sotto-run.json"), record);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // training program (libtorch).
 #include "cli/train.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ struct Flags {
   std::vector<std::string> corpora;
   std::string out;
   bool merge_speakers = false;
+  ForceFlag force;
   int jobs = DefaultJobs();
 };
 
@@ -32,7 +34,7 @@ struct Flags {
 fs::path TrainingProgram() {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  const fs::path program = self.parent_path().parent_path() / "libexec/sotto/sotto-train";
+  fs::path program = self.parent_path().parent_path() / "libexec/sotto/sotto-train";
   if (failed || !fs::exists(program)) {
     throw Error(fmt::format("no training program '{}': it is built where libtorch is installed",
                             program.string()));
@@ -50,7 +52,7 @@ std::string Describe(const SpeechPack& pack) {
                      static_cast<double>(pack.samples.size()) / pack.rate_hz / 3600.0);
 }
 
-int RunProgram(const fs::path& program, const std::vector<std::string>& arguments) {
+int RunProgram(const fs::path& program, const std::vector<std::string>& arguments, int inherited) {
   std::vector<char*> argv;
   std::string name = program.string();
   argv.push_back(name.data());
@@ -60,6 +62,7 @@ int RunProgram(const fs::path& program, const std::vector<std::string>& argument
   const pid_t child = ::fork();
   if (child < 0) throw Error(fmt::format("cannot start '{}': {}", name, SystemReason()));
   if (child == 0) {
+    if (inherited >= 0) ::fcntl(inherited, F_SETFD, 0);
     ::execv(name.c_str(), argv.data());
     ::_exit(127);
   }
@@ -69,43 +72,41 @@ int RunProgram(const fs::path& program, const std::vector<std::string>& argument
 }
 
 void TrainEncoderOn(const Flags& flags, const std::vector<std::string>& passed) {
+  flags.force.Check(flags.out);
   TrainingProgram();  // before the work of packing
-  const fs::path out(flags.out);
-  const fs::path pack_file = out.string() + fmt::format(".{}.pack", ::getpid());
-  struct Removed {
-    fs::path path;
-    ~Removed() {
-      std::error_code ignored;
-      fs::remove(path, ignored);
-    }
-  } const removed{pack_file};
+  const fs::path folder = fs::path(flags.out).parent_path();
+  const UnnamedFile pack_file(folder.empty() ? "." : folder);  // people's speech: nothing is left
   {
     const SpeechPack pack = Pack(flags);
     fmt::print(stderr, "{}\n", Describe(pack));
     WriteSpeechPack(pack_file, pack);
   }
-  std::vector<std::string> arguments = {"encoder", "--pack", pack_file.string(), "-o", flags.out};
+  std::vector<std::string> arguments = {"encoder", "--pack", pack_file.Path().string(), "-o",
+                                        flags.out};
+  if (flags.force.force) arguments.emplace_back("--force");
   arguments.insert(arguments.end(), passed.begin(), passed.end());
-  RunTrainingProgram(arguments);
+  RunTrainingProgram(arguments, pack_file.Descriptor());
 }
 
 void AddCorpora(CLI::App* verb, Flags& flags) {
   verb->add_option("CORPUS", flags.corpora, "Folders, Kaldi data dirs or manifests")->required();
   verb->add_flag("--merge-speakers", flags.merge_speakers,
                  "A speaker in two corpora is one person");
+  flags.force.Add(*verb);
   verb->add_option("--jobs", flags.jobs, "Recordings decoded at a time")
       ->check(CLI::PositiveNumber);
 }
 
 }  // namespace
 
-void RunTrainingProgram(const std::vector<std::string>& arguments) {
-  if (const int code = RunProgram(TrainingProgram(), arguments); code != 0) throw ExitWith{code};
+void RunTrainingProgram(const std::vector<std::string>& arguments, int inherited) {
+  const int code = RunProgram(TrainingProgram(), arguments, inherited);
+  if (code != 0) throw ExitWith{code};
 }
 
 void AddTrain(CLI::App& app) {
   CLI::App* verb = AddVerb(app, "train", "Trains the nets that attack and protect.",
-                           "  sotto train encoder corpus/ -o encoder.safetensors --steps 2000\n"
+                           "  sotto train encoder corpus/ -o encoder.safetensors --steps=2000\n"
                            "  sotto train pack corpus/ -o corpus.pack");
   verb->require_subcommand(1);
   auto flags = std::make_shared<Flags>();
@@ -113,10 +114,10 @@ void AddTrain(CLI::App& app) {
       *verb, "encoder",
       "A speaker encoder. On a protected corpus it is a semi-informed attacker's, and its "
       "header says whose\n(make that corpus with --strategy random, so that each utterance "
-      "has a fresh draw). Further flags (--steps,\n--base FILE, --device cuda …) go to the "
+      "has a fresh draw). Further flags (--steps=N,\n--base=FILE, --device=cuda …) go to the "
       "training program: sotto train encoder corpus/ -o x -- --help",
-      "  sotto train encoder corpus/ -o encoder.safetensors --steps 2000\n"
-      "  sotto train encoder protected/ -o attacker.safetensors --base encoder.safetensors");
+      "  sotto train encoder corpus/ -o encoder.safetensors --steps=2000\n"
+      "  sotto train encoder protected/ -o attacker.safetensors --base=encoder.safetensors");
   AddCorpora(encoder, *flags);
   encoder->add_option("-o,--out", flags->out, "The encoder (safetensors)")
       ->required()
@@ -132,8 +133,9 @@ void AddTrain(CLI::App& app) {
   AddCorpora(pack, *flags);
   pack->add_option("-o,--out", flags->out, "The pack")->required()->type_name("FILE");
   pack->callback([flags] {
+    flags->force.Check(flags->out);
     const SpeechPack made = Pack(*flags);
-    WriteSpeechPack(flags->out, made);
+    WriteSpeechPack(flags->out, made, flags->force.OnExisting());
     fmt::print("{}: {}\n", flags->out, Describe(made));
   });
   AddTrainNeural(*verb);

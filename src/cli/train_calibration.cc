@@ -6,6 +6,7 @@
 
 #include "attack/calibrate_cosine.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "nn/encoder_net.h"
@@ -19,10 +20,12 @@ struct Flags {
   std::vector<std::string> average;
   std::string stored = "float32";
   int jobs = DefaultJobs();
+  ForceFlag force;
   bool json = false;
 };
 
 void Run(const Flags& flags) {
+  flags.force.Check(flags.out);
   const StoredAs stored = flags.stored == "int8"      ? StoredAs::kInt8
                           : flags.stored == "float16" ? StoredAs::kFloat16
                                                       : StoredAs::kFloat32;
@@ -46,14 +49,14 @@ void Run(const Flags& flags) {
       EmbedCorpus(*encoder, ListUtterances({flags.corpus}), {flags.jobs, {}, {}});
   const LlrCalibration calibration = CalibrateCosine(embedded.set);
   WriteCalibration(calibration, file);
-  WriteTensorFile(flags.out, file, stored);
+  WriteTensorFile(flags.out, file, stored, flags.force.OnExisting());
   if (flags.json) {
     const nlohmann::ordered_json json = {{"file", flags.out},
                                          {"utterances", embedded.set.size()},
                                          {"speakers", embedded.set.BySpeaker().size()},
                                          {"scale", calibration.scale},
                                          {"offset", calibration.offset}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print("LLR = {:.4f} x cosine {:+.4f}, from {} utterances of {} speakers: {}\n",
@@ -84,6 +87,7 @@ void AddTrainCalibration(CLI::App& app) {
   verb->add_option("-o,--out", flags->out, "The copy with the calibration")
       ->required()
       ->type_name("FILE");
+  flags->force.Add(*verb);
   verb->add_option("--stored", flags->stored, "How the copy stores its weights")
       ->check(CLI::IsMember({"float32", "float16", "int8"}));
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);

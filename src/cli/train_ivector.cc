@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "speaker/ivector.h"
@@ -16,15 +17,17 @@ struct Flags {
   std::string out;
   bool merge_speakers = false;
   IvectorOptions options;
+  ForceFlag force;
   bool json = false;
 };
 
 void Run(Flags& flags) {
+  flags.force.Check(flags.out);
   flags.options.total.seed = flags.options.gmm.seed;
   const UtteranceList list =
       ListUtterances({flags.corpora.begin(), flags.corpora.end()}, flags.merge_speakers);
   const TrainedIvector trained = TrainIvector(list, flags.options);
-  WriteTensorFile(flags.out, trained.file, StoredAs::kFloat32);
+  WriteTensorFile(flags.out, trained.file, StoredAs::kFloat32, flags.force.OnExisting());
   if (flags.json) {
     const nlohmann::ordered_json json = {{"file", flags.out},
                                          {"utterances", trained.utterances},
@@ -34,7 +37,7 @@ void Run(Flags& flags) {
                                          {"seconds_features", trained.seconds_features},
                                          {"seconds_gmm", trained.seconds_gmm},
                                          {"seconds_total", trained.seconds_total}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print(
@@ -62,6 +65,7 @@ void AddTrainIvector(CLI::App& app) {
   verb->add_option("-o,--out", flags->out, "The encoder (safetensors)")
       ->required()
       ->type_name("FILE");
+  flags->force.Add(*verb);
   verb->add_flag("--merge-speakers", flags->merge_speakers,
                  "A speaker in two corpora is one person");
   verb->add_option("--components", options.gmm.components, "Gaussians of the mixture")

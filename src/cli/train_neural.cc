@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "audio/feature_pack.h"
 #include "audio/pack_corpus.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/train.h"
@@ -23,29 +25,37 @@ namespace {
 struct FeatureFlags {
   std::vector<std::string> inputs;
   std::string out, models, encoder = kDefaultEncoder;
-  bool merge_speakers = false, json = false;
+  bool merge_speakers = false, json = false, trust_models = false;
+  ForceFlag force;
   int jobs = DefaultJobs();
 };
 
 bool IsSpeechPack(const std::string& path) {
+  std::error_code unused;
+  if (!std::filesystem::is_regular_file(path, unused)) return false;
   char magic[9] = {};
   std::ifstream(path, std::ios::binary).read(magic, 8);
   return std::string(magic) == "SOTTOPK1";
 }
 
 void RunFeatures(const FeatureFlags& flags) {
+  const bool is_packed = flags.inputs.size() == 1 && IsSpeechPack(flags.inputs[0]);
+  const std::string pack_file = flags.out + ".pack";
+  flags.force.Check(flags.out);
+  if (!is_packed) flags.force.Check(pack_file);
   const auto start = std::chrono::steady_clock::now();
+  // Before a pack is written that a second try would find there.
+  const ModelFolders models = ModelFolders::Default(flags.models, flags.trust_models);
+  const MoonshineContent teacher(OnnxRuntime::Open(models), models);
+  const auto encoder = OpenEncoder(flags.encoder, flags.trust_models);
   SpeechPack pack;
-  if (flags.inputs.size() == 1 && IsSpeechPack(flags.inputs[0])) {
+  if (is_packed) {
     pack = ReadSpeechPack(flags.inputs[0]);
   } else {
     pack =
         PackCorpora({flags.inputs.begin(), flags.inputs.end()}, flags.merge_speakers, flags.jobs);
-    WriteSpeechPack(flags.out + ".pack", pack);
+    WriteSpeechPack(pack_file, pack, flags.force.OnExisting());
   }
-  const ModelFolders models = ModelFolders::Default(flags.models);
-  const MoonshineContent teacher(OnnxRuntime::Open(models), models);
-  const auto encoder = OpenEncoder(flags.encoder);
   FeaturePack features;
   {
     const auto n = pack.utterances.size();
@@ -53,7 +63,7 @@ void RunFeatures(const FeatureFlags& flags) {
     features = MakeFeatures(pack, teacher, *encoder, flags.jobs,
                             [&progress](double seconds) { progress.Done(1.0, seconds); });
   }
-  WriteFeaturePack(flags.out, features);
+  WriteFeaturePack(flags.out, features, flags.force.OnExisting());
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const double seconds = static_cast<double>(pack.samples.size()) / pack.rate_hz;
   if (flags.json) {
@@ -61,7 +71,7 @@ void RunFeatures(const FeatureFlags& flags) {
         {"utterances", pack.utterances.size()}, {"audio_seconds", seconds},
         {"seconds", elapsed.count()},           {"teacher", features.teacher},
         {"encoder", features.encoder},          {"features", flags.out}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print("{}: {} utterances, {:.2f} h in {:.1f} s ({:.0f} x real time)\n", flags.out,
@@ -71,10 +81,12 @@ void RunFeatures(const FeatureFlags& flags) {
 struct VoiceFlags {
   std::string pack, features, adain, out;
   bool json = false;
+  ForceFlag force;
   int jobs = DefaultJobs();
 };
 
 void RunVoices(const VoiceFlags& flags) {
+  flags.force.Check(flags.out);
   const SpeechPack pack = ReadSpeechPack(flags.pack);
   FeaturePack features = ReadFeaturePack(flags.features);
   if (!flags.adain.empty()) {
@@ -82,7 +94,7 @@ void RunVoices(const VoiceFlags& flags) {
   }
   const SpeakerPool pool = MakeSpeakerPool(pack, features);
   const PseudoSpeakers generator(pool);  // checks it
-  WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16);
+  WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16, flags.force.OnExisting());
   std::size_t female = 0;
   for (const SpeakerVoice& voice : pool.voices) female += voice.gender == Gender::kFemale;
   const std::size_t male = pool.voices.size() - female;
@@ -90,7 +102,7 @@ void RunVoices(const VoiceFlags& flags) {
   if (flags.json) {
     const nlohmann::ordered_json json = {
         {"female", female}, {"male", male}, {"shrinkage_female", f}, {"shrinkage_male", m}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print("{}: {} female and {} male voices (shrinkage {:.2f}, {:.2f})\n", flags.out, female,
@@ -126,7 +138,9 @@ void AddTrainNeural(CLI::App& train) {
       "  sotto train features libri/ pool/ --merge-speakers -o all.features --jobs 16");
   verb->add_option("INPUT", flags->inputs, "A speech pack, or corpora")->required();
   verb->add_option("-o,--out", flags->out, "The feature pack")->required()->type_name("FILE");
+  flags->force.Add(*verb);
   verb->add_option("--models", flags->models, "Folder of foreign models")->type_name("DIR");
+  AddTrustFlag(*verb, flags->trust_models);
   verb->add_option("--encoder", flags->encoder, "The speaker encoder")->type_name("FILE");
   verb->add_flag("--merge-speakers", flags->merge_speakers,
                  "A speaker in two corpora is one person");
@@ -149,6 +163,7 @@ void AddTrainNeural(CLI::App& train) {
       ->type_name("FILE");
   pool->add_option("--jobs", voices->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
   pool->add_option("-o,--out", voices->out, "The voices")->required()->type_name("FILE");
+  voices->force.Add(*pool);
   pool->add_flag("--json", voices->json, "Print counts as JSON");
   pool->callback([voices] { RunVoices(*voices); });
 

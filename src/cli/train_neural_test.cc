@@ -1,34 +1,19 @@
 // train features, voices, content and synth, run as a user would.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cstdio>
 #include <fstream>
 
 #include "audio/feature_pack.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
-struct Outcome {
-  int code = -1;
-  std::string output;
-};
-
-Outcome Sotto(const std::string& arguments) {
-  Outcome outcome;
-  std::FILE* pipe = ::popen(fmt::format("{} {} 2>&1", SOTTO_BINARY, arguments).c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
+using testing::Outcome;
+using testing::Sotto;
 
 // Twelve female and twelve male speakers, whose features are made up.
 void WriteMadeUp(const std::filesystem::path& pack_file, const std::filesystem::path& features_file,

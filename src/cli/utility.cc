@@ -20,6 +20,7 @@ struct Flags {
   std::string encoder = kDefaultEncoder;
   std::vector<std::string> recognisers;
   std::size_t limit = 0, rated = 0;
+  bool trust_models = false;
   OutputFlags output;
 };
 
@@ -33,6 +34,7 @@ void Run(const Flags& flags) {
   options.original = flags.original;
   options.released = flags.released;
   options.models = flags.models;
+  options.trust_models = flags.trust_models;
   options.encoder = flags.encoder;
   options.limit = flags.limit;
   options.rated = flags.rated;
@@ -88,6 +90,7 @@ void AddUtility(CLI::App& app) {
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
                    "$SOTTO_SHARED/data/weights")
       ->type_name("DIR");
+  AddTrustFlag(*verb, flags->trust_models);
   verb->add_option("--cache", flags->cache,
                    "Keeps what was measured on the originals for further copies, mode 0700: it "
                    "holds transcripts and voiceprints, delete the folder when done")

@@ -1,7 +1,8 @@
 #include "cli/verbs.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
-#include "voice/mcadams.h"
 
 namespace sotto::cli {
 namespace {
@@ -9,12 +10,7 @@ namespace {
 // For CLI11: the empty string when `text` is a usable alpha or range, else what is wrong.
 std::string CheckAlpha(const std::string& text) {
   try {
-    const Range range = Range::Parse(text, "alpha");
-    for (const double alpha : {range.lo, range.hi}) {
-      McAdamsOptions options;
-      options.alpha = alpha;
-      options.Validate();
-    }
+    RequireAskedAlpha(Range::Parse(text, "alpha"));
     return {};
   } catch (const Error& error) {
     return error.what();
@@ -28,6 +24,20 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
   CLI::App* verb = app.add_subcommand(name, description);
   verb->footer("e.g.:\n" + examples);
   return verb;
+}
+
+void ForceFlag::Add(CLI::App& verb) {
+  verb.add_flag("--force", force, "Replace an output file that is there");
+}
+
+void ForceFlag::Check(const std::filesystem::path& path) const {
+  if (!path.empty()) RefuseExisting(path, OnExisting());
+}
+
+void AddTrustFlag(CLI::App& verb, bool& trust_models) {
+  verb.add_flag("--trust-models", trust_models,
+                "Take ONNX Runtime and foreign models as they are, where they are not the files "
+                "this program knows by their SHA-256 (docs/models.md)");
 }
 
 void TargetFlags::Add(CLI::App& verb) {
@@ -48,9 +58,10 @@ void MethodFlags::Add(CLI::App& verb) {
                   "(neural; adain)")
       ->default_str(fallback)
       ->check(CLI::IsMember({"mcadams", "voicemask", "vtln", "neural", "adain"}));
-  verb.add_option(
-          "--alpha", alpha,
-          "McAdams coefficient: fixed (0.8 is B2), or a range drawn in secret (0.7:0.9 is B2r)")
+  verb.add_option("--alpha", alpha,
+                  "mcadams: its coefficient, from 0.3 to 1.2: fixed (0.8 is B2), or a range drawn "
+                  "in secret "
+                  "(0.7:0.9 is B2r)")
       ->type_name("A|LO:HI")
       ->default_str("0.5:0.9")
       ->check(CheckAlpha);
@@ -97,13 +108,19 @@ void MethodFlags::Add(CLI::App& verb) {
       ->check(CLI::IsMember({"student", "moonshine"}));
   verb.add_option("--models", models, "neural: the folder of Moonshine and ONNX Runtime")
       ->type_name("DIR");
+  AddTrustFlag(verb, trust_models);
   verb.add_option("--bend", bend,
                   "neural, adain: bends the melody by up to so many semitones, in secret")
       ->check(CLI::Range(0.0, 12.0));
 }
 
 void MethodFlags::Set(VoiceOptions& options) const {
-  options.method = !method.empty() ? method : alpha.empty() ? fallback : "mcadams";
+  options.method = method.empty() ? fallback : method;
+  if (!alpha.empty() && options.method != "mcadams") {
+    throw CLI::ValidationError(
+        fmt::format("--alpha belongs to --method mcadams; the method here is {}{}", options.method,
+                    method.empty() ? ", the default" : ""));
+  }
   if (!alpha.empty()) options.alpha = Range::Parse(alpha, "alpha");
   if (!pitch.empty()) options.pitch = ParsePitchMode(pitch);
   options.target_gender = ParseTargetGender(target_gender);
@@ -116,6 +133,7 @@ void MethodFlags::Set(VoiceOptions& options) const {
   options.neural.target_pool = target_pool;
   options.neural.teacher = content == "moonshine";
   options.neural.models = models;
+  options.neural.trust_models = trust_models;
   options.neural.bend_semitones = bend;
 }
 

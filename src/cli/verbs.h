@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "voice/method.h"
 
 namespace sotto::cli {
@@ -30,6 +31,22 @@ void CheckUsage(const Check& check) {
 CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& description,
                   const std::string& examples);
 
+// The flag of the verbs that write what somebody keeps: sound, embeddings, models, packs, keys,
+// maps, scores, tables. Report pages are made anew without it.
+struct ForceFlag {
+  bool force = false;
+
+  void Add(CLI::App& verb);
+  // For what writes the file in the end.
+  IfExists OnExisting() const { return force ? IfExists::kReplace : IfExists::kRefuse; }
+  // Before the work: throws Error when the file is there and may not be replaced. An empty path is
+  // no file.
+  void Check(const std::filesystem::path& path) const;
+};
+
+// --trust-models, of every verb that may open a foreign model (onnx/models.h).
+void AddTrustFlag(CLI::App& verb, bool& trust_models);
+
 // The flags that choose a target, shared by the verbs that transform a voice.
 struct TargetFlags {
   std::string key_file;
@@ -41,7 +58,7 @@ struct TargetFlags {
 
 // The flags that choose and set a method, shared by the same verbs.
 struct MethodFlags {
-  std::string method;  // empty: `fallback`, or mcadams where its alpha is given
+  std::string method;  // empty: `fallback`
   std::string fallback = "mcadams";
   std::string alpha;  // empty: 0.5:0.9
   std::string pitch;
@@ -49,11 +66,12 @@ struct MethodFlags {
   std::string pool, profile;
   std::string f0 = "fast";
   std::string neural, target = "generated", target_pool, content = "student", models;
+  bool trust_models = false;
   std::optional<double> eps;
   double bend = 0.0;
 
   void Add(CLI::App& verb);
-  // Sets what the flags say and leaves the rest.
+  // Sets what the flags say and leaves the rest. Bad usage where a flag belongs to another method.
   void Set(VoiceOptions& options) const;
 };
 

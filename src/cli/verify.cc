@@ -4,10 +4,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/verbs.h"
-#include "speaker/encoder.h"
+#include "speaker/embed_corpus.h"
 #include "speaker/scoring.h"
-#include "speaker/utterances.h"
 #include "speaker/verbal_scale.h"
 
 namespace sotto::cli {
@@ -16,13 +16,13 @@ namespace {
 struct Flags {
   std::string a, b;
   std::string encoder = kDefaultEncoder;
-  bool json = false;
+  bool json = false, trust_models = false;
 };
 
 void Run(const Flags& flags) {
-  const auto encoder = OpenEncoder(flags.encoder);
+  const auto encoder = OpenEncoder(flags.encoder, flags.trust_models);
   const auto embed = [&](const std::string& path) {
-    const std::vector<float> x = encoder->Embed(ReadMono(path), kEncoderRateHz);
+    const std::vector<float> x = EmbedFile(*encoder, path);
     return Eigen::VectorXf(
         Eigen::Map<const Eigen::VectorXf>(x.data(), static_cast<Eigen::Index>(x.size())));
   };
@@ -38,7 +38,7 @@ void Run(const Flags& flags) {
     } else {
       json["reason"] = "the encoder's file holds no calibration";
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", DumpJson(json, 2));
     return;
   }
   fmt::print("cosine {:.4f} ({}, {} dimensions)\n", cosine, encoder->Name(), encoder->Dimension());
@@ -63,6 +63,7 @@ void AddVerify(CLI::App& app) {
   verb->add_option("B", flags->b, "Another")->required();
   verb->add_option("--encoder", flags->encoder, "A file from sotto train (or foreign safetensors)")
       ->type_name("FILE");
+  AddTrustFlag(*verb, flags->trust_models);
   verb->add_flag("--json", flags->json, "Print cosine and LLR as JSON");
   verb->callback([flags] { Run(*flags); });
 }

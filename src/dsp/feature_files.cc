@@ -36,7 +36,11 @@ std::vector<Item> Items(const fs::path& input, const fs::path& out) {
   return items;
 }
 
-RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options) {
+fs::path ArrayPath(const Item& item, const char* what) {
+  return fmt::format("{}.{}.npy", item.out.string(), what);
+}
+
+RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options, IfExists if_exists) {
   SoundReader reader(item.path);
   const int rate = reader.Format().rate_hz;
   if (reader.Format().channels != 1) {
@@ -53,9 +57,9 @@ RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options) {
   result.rate_hz = rate;
   result.bins = VocoderFftSize(rate, options.f0_floor_hz) / 2 + 1;
   MakeFolder(item.out.parent_path());
-  const std::string name = item.out.string();
-  NpyWriter<double> f0(name + ".f0.npy", 0);
-  NpyWriter<float> sp(name + ".sp.npy", result.bins), ap(name + ".ap.npy", result.bins);
+  NpyWriter<double> f0(ArrayPath(item, "f0"), 0, if_exists);
+  NpyWriter<float> sp(ArrayPath(item, "sp"), result.bins, if_exists);
+  NpyWriter<float> ap(ArrayPath(item, "ap"), result.bins, if_exists);
   const auto write = [&](const VocoderFrames& frames) {
     f0.Append(frames.f0_hz);
     sp.Append(frames.envelope);
@@ -84,9 +88,15 @@ RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options) {
 std::vector<RecordingFeatures> WriteFeatures(const fs::path& input, const fs::path& out,
                                              const FeatureOptions& options) {
   const auto items = Items(input, out);
+  for (const Item& item : items) {
+    for (const char* what : {"f0", "sp", "ap"}) {
+      RefuseExisting(ArrayPath(item, what), options.if_exists);
+    }
+  }
   std::vector<RecordingFeatures> results(items.size());
-  ParallelFor(items.size(), options.jobs,
-              [&](std::size_t i) { results[i] = WriteOne(items[i], options.vocoder); });
+  ParallelFor(items.size(), options.jobs, [&](std::size_t i) {
+    results[i] = WriteOne(items[i], options.vocoder, options.if_exists);
+  });
   return results;
 }
 

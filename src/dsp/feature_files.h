@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "dsp/vocoder.h"
 
 namespace sotto {
@@ -14,6 +15,7 @@ namespace sotto {
 struct FeatureOptions {
   VocoderOptions vocoder;
   int jobs = 1;
+  IfExists if_exists = IfExists::kReplace;
 };
 
 struct RecordingFeatures {
@@ -32,7 +34,8 @@ struct RecordingFeatures {
 //   NAME.ap.npy  float32, frames × bins, amplitude of the noise part over the whole, 0–1
 // Frame t lies at t·frame_period_s; bin k at k·rate/fft_size Hz. Memory does not grow with the
 // length of a recording: beyond a minute it is analysed in blocks (BlockAnalyser). Throws Error
-// that names the file when one cannot be read or analysed.
+// that names the file when one cannot be read or analysed, or
+// (before anything is analysed) when an array is there and must not be replaced.
 std::vector<RecordingFeatures> WriteFeatures(const std::filesystem::path& input,
                                              const std::filesystem::path& out,
                                              const FeatureOptions& options = {});

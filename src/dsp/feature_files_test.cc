@@ -83,6 +83,32 @@ TEST(WriteFeatures, RefusesOtherRatesAndChannelsAndLeavesNothing) {
   EXPECT_FALSE(fs::exists(folder.Path() / "out"));
 }
 
+TEST(WriteFeatures, RefusesArraysThatAreThereBeforeItAnalyses) {
+  const testing::TemporaryFolder folder;
+  fs::create_directories(folder.Path() / "in/s");
+  fs::create_directories(folder.Path() / "out/s");
+  Write(folder.Path() / "in/s/a.wav", testing::Pulses(0.2, 16000, 140.0), 16000);
+  Write(folder.Path() / "in/s/b.wav", testing::Pulses(0.2, 16000, 140.0), 16000);
+  WriteFileAtomically(folder.Path() / "out/s/b.ap.npy", "kept");
+  FeatureOptions options;
+  options.if_exists = IfExists::kRefuse;
+  EXPECT_THROW(WriteFeatures(folder.Path() / "in", folder.Path() / "out", options), Error);
+  EXPECT_EQ(ReadTextFile(folder.Path() / "out/s/b.ap.npy"), "kept");
+  EXPECT_FALSE(fs::exists(folder.Path() / "out/s/a.f0.npy"));
+  options.if_exists = IfExists::kReplace;
+  EXPECT_EQ(WriteFeatures(folder.Path() / "in", folder.Path() / "out", options).size(), 2U);
+  ReadArray<float>(folder.Path() / "out/s/b.ap.npy", "(41, 513)");
+}
+
+TEST(NpyWriter, DoesNotReplaceAFileThatCameMeanwhile) {
+  const testing::TemporaryFolder folder;
+  NpyWriter<float> writer(folder.Path() / "a.npy", 3, IfExists::kRefuse);
+  writer.Append(std::vector<float>(3));
+  WriteFileAtomically(folder.Path() / "a.npy", "kept");
+  EXPECT_THROW(writer.Close(), Error);
+  EXPECT_EQ(ReadTextFile(folder.Path() / "a.npy"), "kept");
+}
+
 TEST(NpyWriter, RefusesBrokenRowsAndFoldersThatAreNotThere) {
   const testing::TemporaryFolder folder;
   NpyWriter<float> writer(folder.Path() / "a.npy", 3);

@@ -12,8 +12,11 @@ namespace sotto {
 static_assert(std::endian::native == std::endian::little, "values are written as they lie");
 
 template <typename T>
-NpyWriter<T>::NpyWriter(const std::filesystem::path& path, std::size_t columns)
-    : path_(path), file_(path), out_(file_.TemporaryPath(), std::ios::binary), columns_(columns) {
+NpyWriter<T>::NpyWriter(const std::filesystem::path& path, std::size_t columns, IfExists if_exists)
+    : path_(path),
+      file_(path, {.if_exists = if_exists}),
+      out_(file_.TemporaryPath(), std::ios::binary),
+      columns_(columns) {
   WriteHeader();
 }
 

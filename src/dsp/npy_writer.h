@@ -15,7 +15,8 @@ namespace sotto {
 template <typename T>
 class NpyWriter {
  public:
-  NpyWriter(const std::filesystem::path& path, std::size_t columns);
+  NpyWriter(const std::filesystem::path& path, std::size_t columns,
+            IfExists if_exists = IfExists::kReplace);
 
   // Whole rows. A failed write (a full disk) is an Error from Append() or Close().
   void Append(std::span<const T> values);

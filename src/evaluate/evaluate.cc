@@ -15,6 +15,7 @@
 #include "evaluate/step_folder.h"
 #include "report/attack_page.h"
 #include "report/ladder_json.h"
+#include "speaker/embedding_stream.h"
 #include "speaker/encoder.h"
 #include "utility/one_side.h"
 #include "utility/utility_report.h"
@@ -126,7 +127,7 @@ class Runner {
  public:
   Runner(const EvaluateOptions& options, const std::string& version)
       : o_(options), version_(version), corpus_(ScanGood(options.original)), steps_(options.out) {
-    encoder_ = OpenEncoder(o_.encoder.empty() ? kDefaultEncoder : o_.encoder);
+    encoder_ = OpenEncoder(o_.encoder.empty() ? kDefaultEncoder : o_.encoder, o_.trust_models);
     originals_ = CorpusText(corpus_);
     genders_ = SpeakerGenders(corpus_);
     if (!o_.background.empty()) background_ = CorpusText(ScanGood(o_.background));
@@ -162,6 +163,7 @@ class Runner {
   AnonymiseOptions Protection(const EvaluatedCell& cell) const {
     AnonymiseOptions options;
     static_cast<VoiceOptions&>(options) = ParseMethodText(cell.method);
+    options.neural.trust_models = o_.trust_models;
     options.in = o_.original;
     options.out = cell.folder / "protected";
     options.strategy = cell.strategy;
@@ -202,7 +204,7 @@ class Runner {
 
   void GiveAttackers() {
     for (const fs::path& file : o_.attacker_encoders) {
-      const auto attacker = OpenEncoder(file.string());
+      const auto attacker = OpenEncoder(file.string(), o_.trust_models);
       const auto header = attacker->Metadata().find("sotto.attacker");
       const std::string text = header == attacker->Metadata().end() ? "" : header->second;
       std::string mismatch;
@@ -323,10 +325,10 @@ class Runner {
   }
 
   void Attack(EvaluatedCell& cell) {
-    const std::string inputs =
-        fmt::format("attack 2\n{}\n{}\n{} {} {} {}\n{}\n{}", encoder_->Fingerprint(),
-                    cell.attacker_encoder_fingerprint, o_.quick, o_.resamples, o_.level,
-                    o_.unlabelled == Unlabelled::kExclude, CopyInputs(cell), background_);
+    const std::string inputs = fmt::format(
+        "attack 3\n{}\n{}\n{}\n{} {} {} {}\n{}\n{}", kEmbeddingRule, encoder_->Fingerprint(),
+        cell.attacker_encoder_fingerprint, o_.quick, o_.resamples, o_.level,
+        o_.unlabelled == Unlabelled::kExclude, CopyInputs(cell), background_);
     cell.attack = steps_.Do(cell.id + "/attack", inputs, [&] {
       AttackOptions options;
       options.original = o_.original;
@@ -339,6 +341,7 @@ class Runner {
       const VoiceOptions voice = ParseMethodText(cell.method);
       options.pool = voice.IsNeural() ? voice.neural.target_pool : voice.pool;
       options.neural = voice.neural.folder;
+      options.trust_models = o_.trust_models;
       options.plan.unlabelled = o_.unlabelled;
       options.ladder.quick = o_.quick;
       options.ladder.verify.resamples = o_.resamples;
@@ -361,6 +364,7 @@ class Runner {
     options.original = o_.original;
     options.released = Released(cell);
     options.models = o_.models;
+    options.trust_models = o_.trust_models;
     options.recognisers = o_.Recognisers();
     options.encoder = o_.encoder.empty() ? kDefaultEncoder : o_.encoder;
     options.cache = steps_.Path() / "originals";
@@ -369,9 +373,10 @@ class Runner {
     options.intervals.resamples = o_.resamples;
     options.intervals.level = o_.level;
     options.intervals.jobs = o_.jobs;
-    std::string inputs = fmt::format("utility 1\n{}\n{}\n{} {}\n{}", encoder_->Fingerprint(),
-                                     DescribeModelFiles(ModelFolders::Default(o_.models)),
-                                     o_.resamples, o_.level, CopyInputs(cell));
+    std::string inputs =
+        fmt::format("utility 2\n{}\n{}\n{}\n{} {}\n{}", kEmbeddingRule, encoder_->Fingerprint(),
+                    DescribeModelFiles(ModelFolders::Default(o_.models)), o_.resamples, o_.level,
+                    CopyInputs(cell));
     inputs += fmt::format("\nrated {}", options.rated);
     for (const RecogniserChoice& choice : options.recognisers) {
       inputs += fmt::format("\n{}:{}", choice.name, choice.limit);
@@ -415,7 +420,10 @@ std::vector<RecogniserChoice> EvaluateOptions::Recognisers() const {
 void EvaluateOptions::Validate() const {
   if (methods.empty()) throw Error("--method: at least one");
   if (strategies.empty()) throw Error("--strategy: at least one");
-  for (const std::string& method : methods) ParseMethodText(method);
+  for (const std::string& method : methods) {
+    const VoiceOptions voice = ParseMethodText(method);
+    for (const Strategy strategy : strategies) RequireStrategy(voice, strategy);
+  }
   if (jobs < 1) throw Error(fmt::format("--jobs {}: at least 1", jobs));
   IntervalOptions intervals;
   intervals.resamples = resamples;

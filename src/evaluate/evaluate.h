@@ -42,6 +42,7 @@ struct EvaluateOptions {
   // For recognisers without a number of their own; 0: all with Moonshine, 60 with PocketSphinx.
   std::size_t utterances = 0;
   std::filesystem::path models;
+  bool trust_models = false;  // taken as they are (onnx/models.h), by all steps
 
   int resamples = 1000;
   double level = 0.95;

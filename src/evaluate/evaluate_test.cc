@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "assess/verify.h"
 #include "audio/corpus.h"
 #include "base/digest.h"
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "nn/eigen_backend.h"
 #include "nn/safetensors.h"
 #include "onnx/testing.h"
+#include "report/ladder_json.h"
 #include "speaker/default_encoder.h"
 
 namespace sotto {
@@ -74,6 +76,50 @@ TEST(EvaluateOptions, HearSixtyUtterancesWithPocketSphinxUnlessTold) {
                          RecogniserChoice::Parse("pocketsphinx:7")};
   EXPECT_EQ(options.Recognisers()[0].limit, 20U);
   EXPECT_EQ(options.Recognisers()[1].limit, 7U);
+}
+
+// An evaluation whose attacker separates the speakers completely, protected or not.
+Evaluation Separated(int targets) {
+  Trials trials;
+  for (int i = 0; i < 2 * targets; ++i) {
+    trials.scores.push_back((i % 2 == 0 ? 3.0 : -3.0) + 0.01 * i);
+    trials.is_target.push_back(i % 2 == 0 ? 1 : 0);
+  }
+  VerifyOptions verify;
+  verify.resamples = 0;
+  LadderResult ladder;
+  LadderRow row;
+  row.attacker = "ignorant";
+  row.backend = "cosine";
+  row.impostors = "all";
+  row.ran = true;
+  row.figures = Verify(trials, MakeLevels(trials), verify).figures;
+  ladder.rows = ladder.unprotected = {row};
+  ladder.worst = 0;
+  Evaluation evaluation;
+  EvaluatedCell& cell = evaluation.cells.emplace_back();
+  cell.method = cell.id = "mcadams";
+  cell.attack = LadderJson(ladder);
+  cell.attack["worst_by_gender"] = Json::object();
+  cell.attack["worst_legal"] = Json::array();
+  cell.utility = {{"wer", Json::array()}, {"cer", Json::array()}, {"by_gender", nullptr}};
+  cell.protection = {{"record", {{"randomness", "key file"}}}, {"rtf", 0.1}};
+  return evaluation;
+}
+
+TEST(EvaluationPage, SeparatedScoresAreFullyLinkableProtectedOrNot) {
+  for (const int targets : {5, 10, 19, 20, 100}) {
+    const Evaluation evaluation = Separated(targets);
+    const Json json = EvaluationJson(evaluation, [](const std::string& s) { return s; });
+    for (const Json* row : {&json["reference"], &json["cells"][0]["worst"]}) {
+      EXPECT_EQ((*row)["d_sys_unbiased"], 1.0) << targets;
+      EXPECT_EQ((*row)["d_sys"].is_null(), targets < 20) << targets;  // the published rule says 0
+    }
+    for (const auto& row : SummaryTable(json).rows) EXPECT_EQ(row[4], "1.000") << targets;
+    const AssessPage page = EvaluationPage(evaluation, json);
+    EXPECT_EQ(page.tables.back().header[5], "D_sys");
+    EXPECT_EQ(page.tables.back().rows[0][5], "1.000") << targets;
+  }
 }
 
 // What main() does in the program: without the right kernels embeddings take four times as long.
@@ -177,11 +223,22 @@ TEST_F(EvaluateRun, MeasuresEveryCellAndGivesNothingAway) {
     EXPECT_TRUE(cell["semi_informed"].get<std::string>().starts_with("quick"));
   }
   EXPECT_TRUE(json["reference"]["eer"].is_number());
+  EXPECT_EQ(json["measured"], "measured, not covered by epsilon");
+  // A few target trials: 0 by the published rule of D_sys, as if nobody could be linked
+  // unprotected.
+  EXPECT_TRUE(json["reference"]["d_sys"].is_null());
+  EXPECT_NE(json["reference"]["d_sys_reason"], "");
+  EXPECT_GT(json["reference"]["d_sys_unbiased"], 0.5);
+  const PageTable summary = SummaryTable(json);
+  EXPECT_EQ(summary.header[4], "D_sys");
+  for (const auto& row : summary.rows) EXPECT_NE(row[4], "0.000") << row[0];
 
   const std::string page = RenderAssessPage(EvaluationPage(evaluation, json));
   EXPECT_EQ(page.find("anonymous"), std::string::npos);
   EXPECT_NE(page.find("was not run"), std::string::npos);
+  EXPECT_NE(page.find("Measured, not covered by ε"), std::string::npos);
   const Json evidence = EvidenceJson(evaluation, json, key, options_.original, false);
+  EXPECT_EQ(evidence["measured"], "measured, not covered by epsilon");
   const std::string text = evidence.dump();
   const Corpus corpus = ScanCorpus(options_.original).corpus;
   for (const std::string* told : {&page, &text}) {

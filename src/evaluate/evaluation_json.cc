@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "assess/linkability.h"
 #include "report/ladder_json.h"
 
 namespace sotto {
@@ -18,6 +19,21 @@ Json Ends(const Figure* figure) {
   return {JsonNumber(figure->interval->low), JsonNumber(figure->interval->high)};
 }
 
+// The figure of papers. Where targets are few its rule gives 0 for any scores: not measured then.
+void PutPublishedDSys(Json& json, const LadderRow& row) {
+  const Figure* figure = row.Find("d_sys");
+  bool few = false;
+  for (const auto& [name, count] :
+       figure != nullptr ? figure->counts : decltype(Figure::counts){}) {
+    few = few || (name == "n_tar" && count < kFewestPublishedTargets);
+  }
+  json["d_sys"] = few || figure == nullptr ? Json(nullptr) : JsonNumber(figure->value);
+  json["d_sys_ci"] = few ? Json(nullptr) : Ends(figure);
+  if (few) {
+    json["d_sys_reason"] = fmt::format("fewer than {} target trials", kFewestPublishedTargets);
+  }
+}
+
 Json RowJson(const LadderRow& row) {
   Json json = {{"attacker", row.attacker}, {"status", row.ran ? "run" : "not run"}};
   json["eer"] = row.ran ? JsonNumber(row.Value("eer")) : Json(nullptr);
@@ -26,8 +42,9 @@ Json RowJson(const LadderRow& row) {
     json["backend"] = row.backend;
     json["l"] = row.l;
     json["impostors"] = row.impostors;
-    json["d_sys"] = JsonNumber(row.Value("d_sys"));
-    json["d_sys_ci"] = Ends(row.Find("d_sys"));
+    json["d_sys_unbiased"] = JsonNumber(row.Value("d_sys_unbiased"));
+    json["d_sys_unbiased_ci"] = Ends(row.Find("d_sys_unbiased"));
+    PutPublishedDSys(json, row);
     json["zebra_bits"] = JsonNumber(row.Value("zebra.d_ece_bits"));
     json["zebra_bits_ci"] = Ends(row.Find("zebra.d_ece_bits"));
     json["zebra_worst_case_log10"] = JsonNumber(row.Value("zebra.worst_case_log10"));
@@ -244,7 +261,7 @@ std::string ResidualRisk(const Json& cell, const Json& reference) {
 }
 
 Json EvaluationJson(const Evaluation& evaluation, const SpeakerNaming& naming) {
-  Json json = {{"sotto", evaluation.version}};
+  Json json = {{"sotto", evaluation.version}, {"measured", kMeasured}};
   json["originals"] = {{"recordings", evaluation.recordings},
                        {"utterances", evaluation.utterances},
                        {"speakers", evaluation.speakers}};

@@ -281,10 +281,12 @@ std::vector<std::string> PageNotes(const Evaluation& evaluation, const Json& jso
   }
   notes.push_back(fmt::format(
       "RTF: processor seconds on one core for a second of speech. F0 correlation: best within "
-      "± 50 ms. DNSMOS: overall quality (OVR){}. D_sys and ZEBRA are those of the worst attacker",
+      "± 50 ms. DNSMOS: overall quality (OVR){}. D_sys (d_sys_unbiased) and ZEBRA are those of the "
+      "worst attacker",
       evaluation.quick && evaluation.utterances > kQuickRatedUtterances
           ? fmt::format(", of {} utterances spread over all speakers", kQuickRatedUtterances)
           : ""));
+  notes.emplace_back(kMeasuredOnPage);
   notes.push_back(fmt::format("{} speakers, {} utterances; intervals: {:g} %, {}",
                               evaluation.speakers, evaluation.utterances, 100.0 * evaluation.level,
                               json.at("cells")[0].at("bootstrap").get<std::string>()));
@@ -308,7 +310,7 @@ PageTable SummaryTable(const Json& json) {
                                     strategy,
                                     known ? Percent(attacked["eer"], Ends(attacked)) : "–",
                                     known ? attacked.value("attacker", "–") : "–",
-                                    known ? Text(attacked["d_sys"], 3) : "–",
+                                    known ? Text(attacked["d_sys_unbiased"], 3) : "–",
                                     known ? Text(attacked["zebra_bits"], 3) : "–"};
     for (const Json& one : measured.at("wer")) row.push_back(Percent(one.at("wer"), Ends(one)));
     row.push_back(Text(measured.at("dnsmos_ovr"), 2));

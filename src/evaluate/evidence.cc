@@ -8,6 +8,7 @@
 #include "audio/corpus.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "report/ladder_json.h"
 
 namespace sotto {
 namespace {
@@ -112,7 +113,8 @@ Json EvidenceJson(const Evaluation& evaluation, const Json& json, const Evidence
                    {"purpose",
                     "Measured evidence for a data-protection impact assessment (GDPR, Art. 35). It "
                     "says what the attackers named here reached on the files named here, and "
-                    "nothing about other attackers or files."}};
+                    "nothing about other attackers or files."},
+                   {"measured", kMeasured}};
   evidence["originals"] = Originals(evaluation, key, original);
   evidence["speakers_named"] = names;
   evidence["attacker_model"] = {

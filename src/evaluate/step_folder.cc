@@ -11,6 +11,8 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
+#include "base/private_folder.h"
 
 namespace sotto {
 namespace {
@@ -31,8 +33,7 @@ std::optional<ordered_json> ReadStep(const fs::path& file, const std::string& fi
 }  // namespace
 
 StepFolder::StepFolder(const fs::path& path) : path_(path) {
-  MakeFolder(path);
-  fs::permissions(path, fs::perms::owner_all);
+  MakePrivateFolder(path, ".json");
   const fs::path lock = path / ".lock";
   lock_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock_ < 0) throw Error(fmt::format("cannot write '{}': {}", lock.string(), SystemReason()));
@@ -58,8 +59,8 @@ ordered_json StepFolder::Do(const std::string& name, const std::string& inputs,
   }
   ordered_json result = make();
   MakeFolder(file.parent_path());
-  WriteFileAtomically(
-      file, ordered_json{{"fingerprint", fingerprint}, {"result", result}}.dump(1) + "\n");
+  WriteInPrivateFolder(
+      file, DumpJson(ordered_json{{"fingerprint", fingerprint}, {"result", result}}, 1) + "\n");
   ++made_;
   return result;
 }

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "learn/adain_trainer.h"
 #include "learn/content_trainer.h"
+#include "learn/output_flags.h"
 #include "learn/synth_trainer.h"
 #include "nn/onnx_weights.h"
 
@@ -18,7 +18,8 @@ namespace {
 struct DataFlags {
   std::vector<std::string> packs, features;
   std::vector<double> emphasis;
-  std::string out, curve, stored = "float16";
+  OutputFlags output;
+  std::string stored = "float16";
 
   void Add(CLI::App& verb) {
     verb.add_option("--pack", packs, "Decoded speech (sotto train pack)")->required();
@@ -26,10 +27,9 @@ struct DataFlags {
         ->required();
     verb.add_option("--emphasis", emphasis,
                     "For each --pack: how much more often its utterances are drawn");
-    verb.add_option("-o,--out", out, "The net, safetensors")->required();
+    output.Add(verb, "The net, safetensors");
     verb.add_option("--stored", stored, "float16, or int8: matrices as 8-bit integers")
         ->check(CLI::IsMember({"float16", "int8"}));
-    verb.add_option("--curve", curve, "Write the training record as JSON");
   }
 };
 
@@ -144,11 +144,6 @@ StoredAs Stored(const std::string& name) {
   return name == "int8" ? StoredAs::kInt8 : StoredAs::kFloat16;
 }
 
-void Finish(const DataFlags& flags, const TensorFile& file) {
-  WriteTensorFile(flags.out, file, Stored(flags.stored));
-  if (!flags.curve.empty()) WriteFileAtomically(flags.curve, file.Meta("sotto.training") + "\n");
-}
-
 }  // namespace
 
 void AddContentVerb(CLI::App& app) {
@@ -191,6 +186,7 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--average", t.average);
   verb->add_option("--weight-decay", t.weight_decay);
   verb->callback([f] {
+    f->data.output.Check();
     const Data data = Read(f->data);
     if (!f->bottleneck_from.empty()) {
       f->training.bottleneck_of = ReadTensorFile(f->bottleneck_from);
@@ -199,11 +195,11 @@ void AddContentVerb(CLI::App& app) {
     if (!f->listener.empty()) f->training.listener = ReadOnnxWeights(f->listener);
     const TrainedContent trained =
         TrainContent(data.pack, data.features, f->training, data.emphasis);
-    Finish(f->data, trained.file);
+    f->data.output.Write(trained.file, Stored(f->data.stored));
     fmt::print(
         "{}: held-out error {:.1f} %; a linear probe names the speaker in {:.1f} % (teacher), "
         "{:.1f} % (bottleneck), {:.1f} % (student), {:.1f} % by chance\n",
-        f->data.out, 100.0 * trained.curve.back().error, 100.0 * trained.probe_teacher,
+        f->data.output.out, 100.0 * trained.curve.back().error, 100.0 * trained.probe_teacher,
         100.0 * trained.probe_bottleneck, 100.0 * trained.probe_student,
         100.0 * trained.probe_chance);
   });
@@ -268,6 +264,7 @@ void AddSynthVerb(CLI::App& app) {
   verb->add_option("--average", t.average);
   verb->add_option("--weight-decay", t.weight_decay);
   verb->callback([f] {
+    f->data.output.Check(f->content_out);
     const Data data = Read(f->data);
     const TensorFile content = ReadTensorFile(f->content);
     const TensorFile encoder = ReadEncoder(f->encoder, data.features);
@@ -277,11 +274,12 @@ void AddSynthVerb(CLI::App& app) {
         TrainSynth(data.pack, data.features, content, f->encoder.empty() ? nullptr : &encoder,
                    f->training, data.emphasis);
     if (trained.content) {
-      WriteTensorFile(f->content_out, *trained.content, Stored(f->content_stored));
+      WriteTensorFile(f->content_out, *trained.content, Stored(f->content_stored),
+                      f->data.output.OnExisting());
     }
-    Finish(f->data, trained.file);
+    f->data.output.Write(trained.file, Stored(f->data.stored));
     const SynthPoint& last = trained.curve.back();
-    fmt::print("{}: held-out mel distance {:.4f} (teacher), {:.4f} (student)\n", f->data.out,
+    fmt::print("{}: held-out mel distance {:.4f} (teacher), {:.4f} (student)\n", f->data.output.out,
                last.held_out_mel, last.held_out_mel_student);
   });
 }
@@ -331,17 +329,18 @@ void AddAdainVerb(CLI::App& app) {
   verb->add_option("--average", t.average);
   verb->add_option("--weight-decay", t.weight_decay);
   verb->callback([f] {
+    f->data.output.Check();
     const Data data = Read(f->data);
     const TensorFile encoder = ReadEncoder(f->encoder, data.features);
     const TrainedAdain trained =
         TrainAdain(data.pack, data.features, f->encoder.empty() ? nullptr : &encoder, f->training,
                    data.emphasis);
-    Finish(f->data, trained.file);
+    f->data.output.Write(trained.file, Stored(f->data.stored));
     const AdainPoint& last = trained.curve.back();
     fmt::print(
         "{}: held-out mel distance {:.4f}; conversions: cosine {:.3f} to the target, {:.3f} to "
         "the source\n",
-        f->data.out, last.held_out_mel, last.target_cosine, last.source_cosine);
+        f->data.output.out, last.held_out_mel, last.target_cosine, last.source_cosine);
   });
 }
 

@@ -11,8 +11,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "learn/encoder_trainer.h"
 #include "learn/neural_verbs.h"
+#include "learn/output_flags.h"
 #include "nn/eigen_backend.h"
 
 namespace sotto {
@@ -21,7 +24,8 @@ namespace {
 struct EncoderFlags {
   std::vector<std::string> packs, new_speaker_packs, validation_packs;
   std::vector<double> emphasis;
-  std::string out, base, net = "ecapa", curve;
+  std::string base, net = "ecapa";
+  OutputFlags output;
   std::int64_t channels = 512, aggregation = 512;
   EncoderTraining training;
 };
@@ -38,6 +42,7 @@ void Append(SpeechPack& pack, const SpeechPack& more, const std::string& suffix)
 }
 
 void RunEncoder(EncoderFlags flags) {
+  flags.output.Check();
   SpeechPack pack;
   for (std::size_t i = 0; i < flags.packs.size(); ++i) {
     SpeechPack more = ReadSpeechPack(flags.packs[i]);
@@ -81,11 +86,8 @@ void RunEncoder(EncoderFlags flags) {
     header["run"] = nlohmann::ordered_json::parse(pack.run);
     trained.file.metadata["sotto.attacker"] = header.dump();
   }
-  WriteTensorFile(flags.out, trained.file, StoredAs::kFloat16);
-  if (!flags.curve.empty()) {
-    WriteFileAtomically(flags.curve, trained.file.Meta("sotto.training") + "\n");
-  }
-  fmt::print("{}: best at step {}\n", flags.out, trained.best_step);
+  flags.output.Write(trained.file, StoredAs::kFloat16);
+  fmt::print("{}: best at step {}\n", flags.output.out, trained.best_step);
 }
 
 void AddEncoder(CLI::App& app, EncoderFlags& f) {
@@ -96,12 +98,11 @@ void AddEncoder(CLI::App& app, EncoderFlags& f) {
                    "Further packs whose speakers count as others (altered copies)");
   verb->add_option("--emphasis", f.emphasis,
                    "For each --pack: how much more often its speakers are drawn");
-  verb->add_option("-o,--out", f.out, "The encoder, safetensors in half precision")->required();
+  f.output.Add(*verb, "The encoder, safetensors in half precision");
   verb->add_option("--base", f.base, "Go on from this encoder");
   verb->add_option("--net", f.net)->check(CLI::IsMember({"ecapa", "xvector"}));
   verb->add_option("--channels", f.channels, "ECAPA: width");
   verb->add_option("--aggregation", f.aggregation, "ECAPA: width before pooling");
-  verb->add_option("--curve", f.curve, "Write the training record as JSON");
   verb->add_option("--speeds", t.speeds)->expected(1, 9);
   verb->add_option("--batch-speakers", t.speakers_per_batch, "Two crops of each");
   verb->add_option("--frames", t.frames, "Of 10 ms in a crop");
@@ -147,6 +148,7 @@ void KeepMemory() {
 int main(int argc, char** argv) {
   sotto::PrepareBlas(argv, 0);
   sotto::KeepMemory();
+  sotto::EscapeStandardStreams();
   CLI::App app("Trains Sotto's nets with libtorch " TORCH_VERSION ".", "sotto-train");
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
@@ -161,7 +163,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sotto-train: {}\n", error.what());
+    fmt::print(stderr, "sotto-train: {}\n", sotto::Printable(sotto::FailureText(error)));
     return 1;
   }
 }

@@ -38,7 +38,9 @@ class Ecapa {
       x = SeRes2(x, "blocks." + std::to_string(block), block + 1);
       outputs.push_back(x);
     }
-    x = Tdnn(b_.Stack(outputs), "mfa", {3 * o_.channels, o_.aggregation, 1, 1});
+    x = b_.Stack(outputs);
+    outputs.clear();  // what is done goes: a minute of each layer is 12 MB and more
+    x = Tdnn(x, "mfa", {3 * o_.channels, o_.aggregation, 1, 1});
     x = Pool(x);
     x = b_.BatchNorm(x, "asp_bn.norm");
     return b_.Conv1d(x, "fc.conv", {2 * o_.aggregation, o_.embedding, 1, 1});

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace sotto {
 namespace {
@@ -154,7 +155,7 @@ class Writer {
 
   std::string Finish(const std::map<std::string, std::string>& metadata) {
     if (!metadata.empty()) header_["__metadata__"] = metadata;
-    std::string text = header_.dump();
+    std::string text = DumpJson(header_);
     text.append((8 - text.size() % 8) % 8, ' ');  // values start on a multiple of 8
     const std::uint64_t length = text.size();
     return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text + values_;
@@ -278,8 +279,9 @@ std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored) {
   return writer.Finish(file.metadata);
 }
 
-void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored) {
-  WriteFileAtomically(path, SerialiseTensorFile(file, stored));
+void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored,
+                     IfExists if_exists) {
+  WriteFileAtomically(path, SerialiseTensorFile(file, stored), {.if_exists = if_exists});
 }
 
 std::string Fingerprint(const TensorFile& file) {

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
+
 namespace sotto {
 
 // A dense array of any rank, the last index fastest.
@@ -42,7 +44,8 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where);
 
 // Values that half precision cannot hold (above 65504) are an Error.
 std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored);
-void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored);
+void WriteTensorFile(const std::filesystem::path& path, const TensorFile& file, StoredAs stored,
+                     IfExists if_exists = IfExists::kReplace);
 
 // 16 hexadecimal digits of FNV-1a over names, shapes and values (not the metadata): tells whether
 // two files hold the same net. No protection against someone who wants a collision.

@@ -79,6 +79,54 @@ TEST(OnnxRuntime, AFileThatIsNoLibraryIsRefused) {
             std::string::npos);
 }
 
+// A file of the installed models with one byte changed, under the same name in another folder.
+void CopyChanged(const std::string& relative, const std::filesystem::path& folder) {
+  std::string bytes = ReadTextFile(TestModels().Require(relative));
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  MakeFolder((folder / relative).parent_path());
+  WriteFileAtomically(folder / relative, bytes);
+}
+
+TEST(PinnedModels, EveryInstalledFileIsTheOneThatWasPinned) {
+  for (const char* name : {"onnxruntime/libonnxruntime.so.1", "moonshine/encoder_model.onnx",
+                           "moonshine/decoder_model_merged.onnx", "moonshine/tokens.txt",
+                           "silero/silero_vad_v5.onnx", "dnsmos/sig_bak_ovr.onnx"}) {
+    SOTTO_NEEDS_MODEL(name);
+    EXPECT_FALSE(TestModels().Read(name).empty());
+  }
+}
+
+TEST(PinnedModels, AChangedByteIsRefusedUnlessTheModelsAreTrusted) {
+  const TemporaryFolder folder;
+  for (const char* name : {"moonshine/tokens.txt", "silero/silero_vad_v5.onnx"}) {
+    SOTTO_NEEDS_MODEL(name);
+    CopyChanged(name, folder.Path());
+    const std::string message = MessageOf([&] { ModelFolders({folder.Path()}).Read(name); });
+    EXPECT_NE(message.find((folder / name).string()), std::string::npos) << message;
+    EXPECT_NE(message.find("--trust-models"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    EXPECT_EQ(ModelFolders({folder.Path()}, true).Read(name), ReadTextFile(folder / name));
+  }
+  // What nobody pinned is nobody's promise.
+  WriteFileAtomically(folder / "own.onnx", "own");
+  EXPECT_THROW(ModelFolders({folder.Path()}).Read("own.onnx"), UntrustedModel);
+}
+
+TEST(PinnedModels, AChangedLibraryIsNotRunUnlessItIsTrusted) {
+  SOTTO_NEEDS_MODEL("onnxruntime/libonnxruntime.so.1");
+  const TemporaryFolder folder;
+  MakeFolder(folder / "onnxruntime");
+  const std::filesystem::path changed = folder / "onnxruntime/libonnxruntime.so.1";
+  // A byte behind its end: it would load.
+  WriteFileAtomically(changed,
+                      ReadTextFile(TestModels().Require("onnxruntime/libonnxruntime.so.1")) + "x");
+  const std::string message = MessageOf([&] { OnnxRuntime::Open(ModelFolders({folder.Path()})); });
+  EXPECT_NE(message.find(changed.string()), std::string::npos) << message;
+  EXPECT_NE(message.find("--trust-models"), std::string::npos) << message;
+  EXPECT_EQ(OnnxRuntime::Open(ModelFolders({folder.Path()}, true))->Version(),
+            OnnxRuntime::Open(TestModels())->Version());
+}
+
 TEST(OnnxSession, AModelWrittenByHandComputesItsMeanProjection) {
   SOTTO_NEEDS_MODEL("onnxruntime/libonnxruntime.so.1");
   const OnnxRuntimePtr runtime = OnnxRuntime::Open(TestModels());

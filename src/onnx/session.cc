@@ -7,9 +7,14 @@
 #ifdef SOTTO_HAS_ONNXRUNTIME
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <onnxruntime_c_api.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
 
 #include "base/files.h"
 
@@ -46,18 +51,64 @@ OnnxRuntime::~OnnxRuntime() {
   if (impl_->env != nullptr) impl_->api->ReleaseEnv(impl_->env);
 }
 
+namespace {
+
+// An open file, for as long as it takes to load it.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) {
+      throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
+    }
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() { ::close(descriptor_); }
+  // A name for this very file, whatever has taken its place in the folder since.
+  std::string Name() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+ private:
+  const int descriptor_;
+};
+
+// The library, checked before any of it runs unless it is trusted. A checked one is not checked
+// again: it stays loaded.
+void* LoadLibrary(const std::filesystem::path& path, const std::filesystem::path& relative,
+                  bool trust) {
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, void*> checked;
+  const std::lock_guard lock(mutex);
+  if (!trust && checked.contains(path)) return checked.at(path);
+  const OpenFile file(path);
+  // What was checked and what is loaded are the same file.
+  const bool named = std::filesystem::exists(file.Name());
+  const std::string name = named ? file.Name() : path.string();
+  if (!trust) RequirePinned(relative, ReadTextFile(name), path.string());
+  void* library = dlopen(trust ? path.c_str() : name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw Error(fmt::format("'{}': {}", path.string(), dlerror()));
+  if (!trust) checked[path] = library;
+  return library;
+}
+
+}  // namespace
+
 std::shared_ptr<const OnnxRuntime> OnnxRuntime::Open(const ModelFolders& models) {
-  auto path = models.Find("onnxruntime/libonnxruntime.so.1");
-  if (!path) path = models.Find("libonnxruntime.so.1");
-  if (!path) path = models.Find("libonnxruntime.so");
+  std::filesystem::path relative;
+  std::optional<std::filesystem::path> path;
+  for (const char* name :
+       {"onnxruntime/libonnxruntime.so.1", "libonnxruntime.so.1", "libonnxruntime.so"}) {
+    relative = name;
+    path = models.Find(relative);
+    if (path) break;
+  }
   if (!path) {
     throw Error(
         fmt::format("ONNX Runtime is not installed (./do deps --onnx): "
                     "libonnxruntime.so.1 is in none of: {}",
                     models.Describe()));
   }
-  void* library = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw Error(fmt::format("'{}': {}", path->string(), dlerror()));
+  void* library = LoadLibrary(*path, relative, models.Trusted());
   using GetBase = const OrtApiBase* (*)();
   const auto get_base = reinterpret_cast<GetBase>(dlsym(library, "OrtGetApiBase"));
   if (get_base == nullptr) throw Error(fmt::format("'{}' is no ONNX Runtime", path->string()));
@@ -252,9 +303,10 @@ struct OnnxSession::Impl {
   }
 };
 
-OnnxSession::OnnxSession(OnnxRuntimePtr runtime, const std::filesystem::path& model,
-                         const OnnxSessionOptions& options)
-    : OnnxSession(std::move(runtime), ReadTextFile(model), model.string(), options) {}
+OnnxSession::OnnxSession(OnnxRuntimePtr runtime, const ModelFolders& models,
+                         const std::filesystem::path& relative, const OnnxSessionOptions& options)
+    : OnnxSession(std::move(runtime), models.Read(relative), models.Require(relative).string(),
+                  options) {}
 
 OnnxSession::OnnxSession(OnnxRuntimePtr runtime, std::string_view bytes, const std::string& name,
                          const OnnxSessionOptions& options)
@@ -351,7 +403,8 @@ std::vector<std::int64_t> OnnxTensor::Shape() const { Absent(); }
 std::span<const float> OnnxTensor::Floats() const { Absent(); }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the other build keeps it
-OnnxSession::OnnxSession(OnnxRuntimePtr, const std::filesystem::path&, const OnnxSessionOptions&) {
+OnnxSession::OnnxSession(OnnxRuntimePtr, const ModelFolders&, const std::filesystem::path&,
+                         const OnnxSessionOptions&) {
   Absent();
 }
 // NOLINTNEXTLINE(performance-unnecessary-value-param)

@@ -25,8 +25,9 @@ class OnnxRuntime {
  public:
   // True when the build found the headers.
   static bool Compiled();
-  // Looks for onnxruntime/libonnxruntime.so.1 (or the file alone) in the folders. Throws Error with
-  // the reason: not compiled in, not found, not loadable, too old.
+  // Looks for onnxruntime/libonnxruntime.so.1 (or the file alone) in the folders. It is checked
+  // (models.h) before any of it runs, once a process: it stays loaded. Throws Error with the
+  // reason: not compiled in, not found, not the pinned one, not loadable, too old.
   static std::shared_ptr<const OnnxRuntime> Open(const ModelFolders& models);
 
   ~OnnxRuntime();
@@ -89,9 +90,10 @@ struct OnnxSessionOptions {
 // One loaded model. Run() may be called from several threads at a time.
 class OnnxSession {
  public:
-  // Throws Error that names the file.
-  OnnxSession(OnnxRuntimePtr runtime, const std::filesystem::path& model,
-              const OnnxSessionOptions& options = {});
+  // The folders' model of this relative name (ModelFolders::Read). Throws Error that names the
+  // file.
+  OnnxSession(OnnxRuntimePtr runtime, const ModelFolders& models,
+              const std::filesystem::path& relative, const OnnxSessionOptions& options = {});
   // The model's bytes; `name` is for messages.
   OnnxSession(OnnxRuntimePtr runtime, std::string_view bytes, const std::string& name,
               const OnnxSessionOptions& options = {});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "report/embedded.h"
 
 namespace sotto {
@@ -73,7 +74,7 @@ Json PlotJson(const Plot& plot) {
 // JSON inside a script element: '<' as an escape, so that no id can end the element.
 std::string ScriptSafe(const Json& json) {
   std::string out;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char c : DumpJson(json)) {
     if (c == '<') {
       out += "\\u003c";
     } else {

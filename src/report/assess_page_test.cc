@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
+#include "base/testing.h"
 #include "report/assess_plots.h"
+#include "report/embedded.h"
 #include "report/verify_page.h"
 
 namespace sotto {
@@ -90,6 +95,29 @@ TEST(AssessPage, EveryPlotHasItsElementAndBothDownloads) {
   const auto data = DataOf(html);
   EXPECT_TRUE(data["plots"][0]["series"][0]["y"][1].is_null());  // infinity is no JSON
   EXPECT_EQ(data["plots"][0]["x"]["scale"], "log");
+}
+
+// The page's own function, run by Node where that is installed.
+TEST(AssessPage, DownloadedCellsAreNoFormulas) {
+  if (std::system("node --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no node";
+  const std::string script(kEmbeddedReportJs);
+  const std::size_t begin = script.find("function csvField("), end = script.find("function toCsv(");
+  ASSERT_LT(begin, end);
+  const testing::TemporaryFolder folder;
+  WriteFileAtomically(
+      folder / "cells.js",
+      script.substr(begin, end - begin) +
+          R"(console.log([-1.5, -Infinity, 0, null, undefined, "a", "-1.5e-3", "+.5", "-",
+                              "=1+1", "+44 20", "-2+3", "@x", "\t=1", '=A("b")', "a=b"]
+                              .map(csvField).join("|"));)");
+  std::string shown;
+  std::FILE* pipe = ::popen(("node " + (folder / "cells.js").string()).c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) shown += static_cast<char>(c);
+  EXPECT_EQ(::pclose(pipe), 0);
+  EXPECT_EQ(shown,
+            "-1.5|-Infinity|0|||a|-1.5e-3|+.5|-|'=1+1|'+44 20|'-2+3|'@x|'\t=1|"
+            "\"'=A(\"\"b\"\")\"|a=b\n");
 }
 
 TEST(AssessPage, BytesThatAreNoUtf8DoNotBreakTheData) {

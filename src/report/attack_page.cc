@@ -7,7 +7,9 @@
 #include <map>
 
 #include "assess/verification.h"
+#include "assess/verify.h"
 #include "report/assess_plots.h"
+#include "report/ladder_json.h"
 
 namespace sotto {
 namespace {
@@ -177,7 +179,7 @@ PageTable LadderTable(const LadderResult& result) {
         {row.attacker, row.backend, L(row.l), PercentWithInterval(row.Find("eer")),
          sibling == LadderResult::kNone ? "–"
                                         : PercentWithInterval(result.rows[sibling].Find("eer")),
-         Number(row, "d_sys"), Number(row, "cllr_min"), Number(row, "zebra.d_ece_bits"),
+         Number(row, "d_sys_unbiased"), Number(row, "cllr_min"), Number(row, "zebra.d_ece_bits"),
          Percent(row.Find("top_k.1")), row.reason});
   }
   return table;
@@ -192,7 +194,7 @@ PageTable AllRowsTable(const LadderResult& result) {
     if (!row.links_speakers) return;
     table.rows.push_back({row.attacker, row.backend, row.impostors, L(row.l),
                           PercentWithInterval(row.Find("eer")), Percent(row.Find("eer_rocch")),
-                          Number(row, "cllr_min"), Number(row, "d_sys"),
+                          Number(row, "cllr_min"), Number(row, "d_sys_unbiased"),
                           Number(row, "zebra.d_ece_bits"), Number(row, "zebra.worst_case_log10", 2),
                           Percent(row.Find("top_k.1")), Number(row, "rank.mean", 1),
                           row.ran ? "run" : "not run: " + row.reason});
@@ -245,6 +247,7 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   page.notes.insert(page.notes.end(), result.notes.begin(), result.notes.end());
   page.notes.push_back(fmt::format("{} speakers, {} enrolment and {} trial utterances",
                                    result.speakers, result.enrolment, result.trials));
+  page.notes.emplace_back(kMeasuredOnPage);
   page.notes.emplace_back(
       "A protection is as good as the worst attacker tried, and a stronger one may exist.");
   page.plots.push_back(EerByL(result));
@@ -253,7 +256,7 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
     page.figures_title =
         fmt::format("The worst attacker: {} ({}, L = {}, {} impostors)", worst.attacker,
                     worst.backend, L(worst.l), worst.impostors == "all" ? "all" : "same-gender");
-    page.figures = worst.figures;
+    page.figures = ShownFigures(worst.figures);
     page.notes.push_back("intervals: " + worst.bootstrap);
     const ScoreLevels data = MakeLevels(result.worst_trials);
     page.plots.push_back(DetPlot(RocPoints(data, kDetPoints)));

@@ -13,6 +13,7 @@ namespace sotto {
 // the embedding map (COMPRISE D2.3, figures 6 and 7).
 AssessPage AttackPage(const LadderResult& result, const std::string& source);
 
+// D_sys in these tables is the unbiased one (assess/linkability.h).
 // One row for each attacker: its lowest EER over back-ends and l on all impostors, the worst
 // attacker first, those that did not run last. Also what the program prints.
 PageTable LadderTable(const LadderResult& result);

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "assess/verify.h"
+#include "report/ladder_json.h"
+
 namespace sotto {
 namespace {
 
@@ -71,6 +76,45 @@ TEST(AttackPage, ShowsCurveAndMapAndEscapes) {
   none.map.clear();
   none.curve.clear();
   EXPECT_EQ(RenderAssessPage(AttackPage(none, "")).find("map-gender"), std::string::npos);
+}
+
+// The row of an attacker whose scores are completely separated.
+LadderRow Separated(int targets) {
+  Trials trials;
+  for (int i = 0; i < 2 * targets; ++i) {
+    trials.scores.push_back((i % 2 == 0 ? 3.0 : -3.0) + 0.01 * i);
+    trials.is_target.push_back(i % 2 == 0 ? 1 : 0);
+  }
+  VerifyOptions options;
+  options.resamples = 0;
+  LadderRow row = Row("ignorant", "all", 1, 0.0);
+  row.figures = Verify(trials, MakeLevels(trials), options).figures;
+  return row;
+}
+
+TEST(AttackPage, SeparatedScoresAreFullyLinkableOnTablesAndPage) {
+  for (const int targets : {5, 10, 19, 20, 100}) {
+    LadderResult result = SomeResult();
+    result.rows = {Separated(targets)};
+    result.unprotected = {Separated(targets)};
+    result.worst = 0;
+    EXPECT_EQ(LadderTable(result).rows[0][5], "1.000") << targets;
+    for (const auto& row : AllRowsTable(result).rows) EXPECT_EQ(row[7], "1.000") << targets;
+    const std::string html = RenderAssessPage(AttackPage(result, ""));
+    EXPECT_NE(html.find("\"name\">d_sys_unbiased"), std::string::npos);
+    EXPECT_EQ(html.find("\"name\">d_sys<"), std::string::npos);
+    EXPECT_EQ(html.find("\"name\">d_sys "), std::string::npos);
+    // Through JSON and back the tables are the same.
+    const LadderResult again = ParseLadderJson(LadderJson(result), "a");
+    EXPECT_EQ(LadderTable(again).rows, LadderTable(result).rows);
+    EXPECT_EQ(again.rows[0].Find("d_sys")->counts, result.rows[0].Find("d_sys")->counts);
+  }
+}
+
+TEST(AttackPage, SaysThatNoEpsilonCoversWhatWasMeasured) {
+  EXPECT_EQ(LadderJson(SomeResult())["measured"], "measured, not covered by epsilon");
+  const std::string html = RenderAssessPage(AttackPage(SomeResult(), ""));
+  EXPECT_NE(html.find("Measured, not covered by ε"), std::string::npos);
 }
 
 }  // namespace

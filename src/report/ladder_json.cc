@@ -40,7 +40,8 @@ ordered_json JsonRow(const LadderRow& row) {
 }  // namespace
 
 ordered_json LadderJson(const LadderResult& result) {
-  ordered_json json = {{"speakers", result.speakers},
+  ordered_json json = {{"measured", kMeasured},
+                       {"speakers", result.speakers},
                        {"enrolment", result.enrolment},
                        {"trials", result.trials},
                        {"notes", result.notes}};
@@ -89,10 +90,17 @@ LadderResult ParseLadderJson(const ordered_json& json, const std::string& where)
     row.reason = from.at("reason").get<std::string>();
     row.links_speakers = row.impostors != "none";
     row.bootstrap = from.at("bootstrap").get<std::string>();
+    std::vector<std::pair<std::string, std::size_t>> counts;
+    if (from.contains("counts")) {
+      for (const auto& [name, count] : from["counts"].items()) {
+        counts.emplace_back(name, count.get<std::size_t>());
+      }
+    }
     for (const auto& [name, value] : from.at("figures").items()) {
       Figure figure;
       figure.name = name;
       figure.value = number(value);
+      figure.counts = counts;
       const auto ends = from.at("ci").find(name);
       if (ends != from.at("ci").end()) {
         figure.interval = Interval{number(ends->at(0)), number(ends->at(1)), 0.95};

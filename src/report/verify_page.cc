@@ -32,7 +32,7 @@ AssessPage VerifyPage(const Trials& trials, const ScoreLevels& data, const Verif
   AssessPage page;
   page.title = "Verification and disclosure";
   page.subtitle = source;
-  page.figures = result.figures;
+  page.figures = ShownFigures(result.figures);
   page.notes = {fmt::format("ZEBRA tag {}", result.scores.zebra.tag),
                 "intervals: " + result.bootstrap};
   if (trials.n_without_score + trials.n_without_trial > 0) {

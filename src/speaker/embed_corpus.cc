@@ -7,9 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "audio/sound_file.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
+#include "base/private_folder.h"
+#include "speaker/embedding_stream.h"
 
 namespace sotto {
 namespace {
@@ -20,13 +24,13 @@ std::string SoundDigest(std::span<const float> x) {
   return ContentDigest({reinterpret_cast<const char*>(x.data()), x.size_bytes()}).substr(0, 40);
 }
 
-// One ark for each encoder, the ids being digests of sound.
+// One ark for each encoder and rule, the ids being digests of windows of sound.
 class Cache {
  public:
   Cache(const fs::path& folder, const SpeakerEncoder& encoder) {
     if (folder.empty()) return;
-    MakeFolder(folder);
-    file_ = folder / (encoder.Fingerprint() + ".ark");
+    MakePrivateFolder(folder, ".ark");
+    file_ = folder / (ContentDigest(encoder.Fingerprint() + kEmbeddingRule).substr(0, 32) + ".ark");
     if (!fs::exists(file_)) return;
     const EmbeddingSet set = ParseArk(ReadTextFile(file_), file_.string());
     if (static_cast<std::size_t>(set.Dimension()) != encoder.Dimension()) {
@@ -59,7 +63,7 @@ class Cache {
                                             static_cast<Eigen::Index>(embedding.size()));
       set.ids.push_back(digest);
     }
-    WriteFileAtomically(file_, SerialiseArk(set));
+    WriteInPrivateFolder(file_, SerialiseArk(set));
   }
 
  private:
@@ -69,7 +73,70 @@ class Cache {
   bool changed_ = false;
 };
 
+// One utterance, window by window, by the cache where it knows them.
+class Embedder : public UtteranceSink {
+ public:
+  using Done = std::function<void(const Embedder&, std::vector<float>, const std::string& failure)>;
+  Embedder(const SpeakerEncoder& encoder, Cache& cache, Done done)
+      : encoder_(encoder),
+        cache_(cache),
+        done_(std::move(done)),
+        stream_(kEncoderRateHz, [this](std::span<const float> x) { return Window(x); }) {}
+
+  void Push(std::span<const float> x) override {
+    samples_ += x.size();
+    stream_.Push(x);
+  }
+  void Finish() override {
+    std::vector<float> embedding;
+    std::string failure;
+    try {
+      embedding = stream_.Finish();
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    done_(*this, std::move(embedding), failure);
+  }
+
+  double Seconds() const { return static_cast<double>(samples_) / kEncoderRateHz; }
+  bool FromCache() const { return windows_ > 0 && known_ == windows_; }
+
+ private:
+  std::vector<float> Window(std::span<const float> x) {
+    ++windows_;
+    if (!cache_.Used()) return encoder_.EmbedWindow(x);
+    const std::string digest = SoundDigest(x);
+    if (const std::vector<float>* known = cache_.Find(digest)) {
+      ++known_;
+      return *known;
+    }
+    std::vector<float> embedding = encoder_.EmbedWindow(x);
+    cache_.Add(digest, embedding);
+    return embedding;
+  }
+
+  const SpeakerEncoder& encoder_;
+  Cache& cache_;
+  const Done done_;
+  EmbeddingStream stream_;
+  std::size_t samples_ = 0, windows_ = 0, known_ = 0;
+};
+
 }  // namespace
+
+std::vector<float> EmbedFile(const SpeakerEncoder& encoder, const fs::path& path) {
+  SoundReader reader(path);
+  const auto channels = static_cast<std::size_t>(reader.Format().channels);
+  EmbeddingStream stream(reader.Format().rate_hz,
+                         [&](std::span<const float> x) { return encoder.EmbedWindow(x); });
+  std::vector<float> block(16384 * channels), mono;
+  while (const std::size_t frames = reader.Read(block)) {
+    mono.resize(frames);
+    for (std::size_t i = 0; i < frames; ++i) mono[i] = block[i * channels];
+    stream.Push(mono);
+  }
+  return stream.Finish();
+}
 
 EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& list,
                            const EmbedOptions& options) {
@@ -88,26 +155,22 @@ EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& l
   std::map<std::size_t, std::string> failures;
   std::vector<std::size_t> all(n);
   std::iota(all.begin(), all.end(), 0);
-  ForEachUtterance(list, all, options.jobs, [&](std::size_t i, std::span<const float> x) {
-    const double seconds = static_cast<double>(x.size()) / kEncoderRateHz;
-    std::vector<float> embedding;
-    bool cached = false;
-    try {
-      const std::string digest = cache.Used() ? SoundDigest(x) : "";
-      const std::vector<float>* known = cache.Used() ? cache.Find(digest) : nullptr;
-      cached = known != nullptr;
-      embedding = cached ? *known : encoder.Embed(x, kEncoderRateHz);
-      if (cache.Used() && !cached) cache.Add(digest, embedding);
+  const auto finish = [&](std::size_t i, const Embedder& embedder, std::vector<float> embedding,
+                          const std::string& failure) {
+    if (!embedding.empty()) {
       set.vectors.col(static_cast<Eigen::Index>(i)) = Eigen::Map<const Eigen::VectorXf>(
           embedding.data(), static_cast<Eigen::Index>(embedding.size()));
-    } catch (const Error& error) {
-      const std::lock_guard lock(mutex);
-      failures[i] = error.what();
     }
-    if (options.done) options.done(seconds);
+    if (options.done) options.done(embedder.Seconds());
     const std::lock_guard lock(mutex);
-    result.audio_seconds += seconds;
-    result.from_cache += cached ? 1 : 0;
+    if (!failure.empty()) failures[i] = failure;
+    result.audio_seconds += embedder.Seconds();
+    result.from_cache += embedder.FromCache() ? 1 : 0;
+  };
+  StreamUtterances(list, all, options.jobs, kEncoderRateHz, [&](std::size_t i, int) {
+    return std::make_unique<Embedder>(encoder, cache, [&finish, i](auto&&... heard) {
+      finish(i, std::forward<decltype(heard)>(heard)...);
+    });
   });
   cache.Save();
   if (!failures.empty()) {
@@ -120,14 +183,15 @@ EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& l
 }
 
 void WriteEncoderRecord(const SpeakerEncoder& encoder, const EmbeddingSet& set,
-                        const fs::path& folder) {
+                        const fs::path& folder, IfExists if_exists) {
   const nlohmann::ordered_json json = {{"encoder", encoder.Name()},
                                        {"fingerprint", encoder.Fingerprint()},
+                                       {"rule", kEmbeddingRule},
                                        {"dimension", encoder.Dimension()},
                                        {"utterances", set.size()},
                                        {"speakers", set.BySpeaker().size()},
                                        {"speakers_without_gender", set.WithoutGender().size()}};
-  WriteFileAtomically(folder / "encoder.json", json.dump(2) + "\n");
+  WriteFileAtomically(folder / "encoder.json", DumpJson(json, 2) + "\n", {.if_exists = if_exists});
 }
 
 std::optional<EncoderRecord> ReadEncoderRecord(const fs::path& folder) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "speaker/embeddings.h"
 #include "speaker/encoder.h"
@@ -14,9 +15,9 @@ namespace sotto {
 
 struct EmbedOptions {
   int jobs = 1;
-  // A folder that keeps embeddings by (fingerprint of the encoder, content of the sound), so that
-  // the same sound is embedded once whatever it is called. Empty: none. It holds biometric data:
-  // treat it like the recordings.
+  // A folder that keeps embeddings by (fingerprint of the encoder, rule of windows, content of the
+  // sound), so that the same sound is embedded once whatever it is called. Empty: none. It holds
+  // biometric data, and is made private (base/private_folder.h): treat it like the recordings.
   std::filesystem::path cache;
   std::function<void(double seconds)> done;  // called after each utterance, from any thread
 };
@@ -33,12 +34,16 @@ struct EmbeddedCorpus {
 EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& list,
                            const EmbedOptions& options = {});
 
+// The first channel of a file, as long as it may be.
+std::vector<float> EmbedFile(const SpeakerEncoder& encoder, const std::filesystem::path& path);
+
 // Which encoder made a folder of embeddings: its file encoder.json.
 struct EncoderRecord {
   std::string encoder, fingerprint;
 };
 void WriteEncoderRecord(const SpeakerEncoder& encoder, const EmbeddingSet& set,
-                        const std::filesystem::path& folder);
+                        const std::filesystem::path& folder,
+                        IfExists if_exists = IfExists::kReplace);
 // Nothing when the folder does not say (embeddings of other programs).
 std::optional<EncoderRecord> ReadEncoderRecord(const std::filesystem::path& folder);
 // Throws Error when both folders say and they differ: such embeddings cannot be compared.

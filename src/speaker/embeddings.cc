@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/npy.h"
+#include "base/text.h"
 #include "base/tsv.h"
 #include "speaker/kaldi_io.h"
 
@@ -49,6 +50,7 @@ class Columns {
 
 // Two fields per line, the first ones distinct.
 std::map<std::string, std::string> ParsePairs(std::string_view text, const std::string& where) {
+  RequireClean(text, where);
   std::map<std::string, std::string> pairs;
   std::size_t number = 0;
   for (const std::string_view line : SplitLines(text)) {
@@ -87,6 +89,7 @@ fs::path Resolve(const std::string& named, const fs::path& scp, const std::strin
 }
 
 std::vector<Location> ParseScp(std::string_view text, const fs::path& scp) {
+  RequireClean(text, scp.string());
   std::vector<Location> locations;
   std::map<std::string, fs::path> resolved;
   std::size_t number = 0;
@@ -214,6 +217,12 @@ void ValidateEmbeddings(const EmbeddingSet& set, const std::string& where) {
                             set.vectors.cols(), set.speakers.size()));
   }
   if (set.ids.empty()) throw Error(fmt::format("{}: no embeddings", where));
+  for (std::size_t i = 0; i < set.ids.size(); ++i) {
+    const std::size_t at = FindUnclean(set.ids[i]);
+    if (at == std::string_view::npos) continue;
+    throw Error(fmt::format("{}: id {} of {}: {} (ids are UTF-8 without control characters)", where,
+                            i + 1, set.ids.size(), DescribeUnclean(set.ids[i], at)));
+  }
   std::set<std::string_view> seen;
   std::size_t repeated = 0, odd = 0, not_finite = 0;
   std::string first_repeated, first_not_finite;
@@ -269,6 +278,7 @@ std::string SerialiseArk(const EmbeddingSet& set) {
 EmbeddingSet ParseNpyEmbeddings(std::string_view npy, std::string_view ids,
                                 const std::string& where) {
   const NpyView view = ParseNpyView(npy, where);
+  RequireClean(ids, where + " (its ids)");
   EmbeddingSet set;
   for (const std::string_view line : SplitLines(ids)) {
     if (!line.empty()) set.ids.emplace_back(line);
@@ -339,6 +349,14 @@ EmbeddingSet ReadEmbeddings(const fs::path& path) {
                           path.string()));
 }
 
+void RefuseExistingEmbeddings(const fs::path& folder, const EmbeddingFiles& files) {
+  for (const char* name : {"xvector.ark", "xvector.scp", "utt2spk", "spk2gender", "encoder.json"}) {
+    RefuseExisting(folder / name, files.if_exists);
+  }
+  RefuseExisting(folder / "xvector.npy", files.if_exists);
+  if (files.npy) RefuseExisting(folder / "ids", files.if_exists);
+}
+
 void WriteEmbeddings(const EmbeddingSet& set, const fs::path& folder, const EmbeddingFiles& files) {
   ValidateEmbeddings(set, folder.string());
   if (set.speakers.size() != set.ids.size()) {
@@ -360,15 +378,18 @@ void WriteEmbeddings(const EmbeddingSet& set, const fs::path& folder, const Embe
     spk2gender += fmt::format("{} {}\n", speaker, gender->second == 'F' ? 'f' : 'm');
   }
   MakeFolder(folder);
-  WriteFileAtomically(folder / "xvector.ark", ark);
-  WriteFileAtomically(folder / "xvector.scp", scp);
-  WriteFileAtomically(folder / "utt2spk", utt2spk);
-  WriteFileAtomically(folder / "spk2gender", spk2gender);
+  const WriteOptions options{.if_exists = files.if_exists};
+  WriteFileAtomically(folder / "xvector.ark", ark, options);
+  WriteFileAtomically(folder / "xvector.scp", scp, options);
+  WriteFileAtomically(folder / "utt2spk", utt2spk, options);
+  WriteFileAtomically(folder / "spk2gender", spk2gender, options);
   if (files.npy) {
     const std::size_t shape[] = {set.size(), static_cast<std::size_t>(set.Dimension())};
     WriteFileAtomically(folder / "xvector.npy",
-                        SerialiseNpy({set.vectors.data(), set.size() * shape[1]}, shape));
-    WriteFileAtomically(folder / "ids", ids);
+                        SerialiseNpy({set.vectors.data(), set.size() * shape[1]}, shape), options);
+    WriteFileAtomically(folder / "ids", ids, options);
+  } else if (fs::remove(folder / "xvector.npy")) {
+    fs::remove(folder / "ids");  // of the embeddings that were replaced
   }
 }
 

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
+
 namespace sotto {
 
 struct EmbeddingSet {
@@ -36,8 +38,9 @@ struct EmbeddingSet {
   std::vector<std::string> WithoutGender() const;
 };
 
-// Throws Error naming `where` and the counts when ids repeat or are empty, hold blanks, when
-// a number is not finite, or the sizes of the parts differ.
+// Throws Error naming `where` and the counts when ids repeat or are empty, hold blanks, are
+// no UTF-8 or hold control characters, when a number is not finite, or the sizes of the parts
+// differ.
 void ValidateEmbeddings(const EmbeddingSet& set, const std::string& where);
 // Throws Error that counts speakers without a gender and names the first.
 void RequireGenders(const EmbeddingSet& set, const std::string& where);
@@ -50,7 +53,11 @@ enum class ArkForm { kBinary, kText };
 struct EmbeddingFiles {
   ArkForm ark = ArkForm::kBinary;
   bool npy = false;  // also xvector.npy and ids
+  IfExists if_exists = IfExists::kReplace;
 };
+// Throws Error that names the first of the files (encoder.json too) that is there and must not be
+// replaced: before the work of embedding.
+void RefuseExistingEmbeddings(const std::filesystem::path& folder, const EmbeddingFiles& files);
 // Writes the folder; speakers must be known. scp lines name "xvector.ark", beside them.
 void WriteEmbeddings(const EmbeddingSet& set, const std::filesystem::path& folder,
                      const EmbeddingFiles& files = {});

@@ -63,6 +63,33 @@ TEST(Embeddings, EveryFormReturnsWhatWasWritten) {
   ExpectSame(ReadEmbeddings(folder / "binary"), set);
 }
 
+TEST(Embeddings, WhatIsThereIsReplacedOnlyWhenAsked) {
+  TemporaryFolder folder;
+  EmbeddingFiles files{ArkForm::kBinary, true, IfExists::kRefuse};
+  RefuseExistingEmbeddings(folder / "e", files);  // no folder: nothing is there
+  std::filesystem::create_directories(folder / "e");
+  for (const char* name :
+       {"xvector.ark", "xvector.scp", "utt2spk", "spk2gender", "xvector.npy", "ids"}) {
+    WriteFileAtomically(folder / "e" / name, "kept");
+    EXPECT_REFUSED(RefuseExistingEmbeddings(folder / "e", files), name);
+    EXPECT_REFUSED(WriteEmbeddings(Example(), folder / "e", files), name);
+    EXPECT_EQ(ReadTextFile(folder / "e" / name), "kept");
+    std::filesystem::remove_all(folder / "e");
+    std::filesystem::create_directories(folder / "e");
+  }
+  WriteFileAtomically(folder / "e" / "xvector.npy", "kept");
+  // One that is not asked for would be left beside other embeddings.
+  EXPECT_REFUSED(
+      RefuseExistingEmbeddings(folder / "e", {ArkForm::kBinary, false, IfExists::kRefuse}),
+      "xvector.npy");
+  files.if_exists = IfExists::kReplace;
+  WriteEmbeddings(Example(), folder / "e", files);
+  EXPECT_NE(ReadTextFile(folder / "e" / "xvector.npy"), "kept");
+  files.npy = false;
+  WriteEmbeddings(Example(), folder / "e", files);
+  EXPECT_FALSE(std::filesystem::exists(folder / "e" / "xvector.npy"));
+}
+
 TEST(Embeddings, DoubleVectorsAreRead) {
   std::string ark = "x ";
   AppendKaldiVector(ark, Eigen::VectorXd(Eigen::Vector2d(0.5, -0.25)));

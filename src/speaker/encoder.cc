@@ -6,20 +6,18 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "audio/resampler.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "nn/encoder_net.h"
 #include "speaker/default_encoder.h"
+#include "speaker/embedding_stream.h"
 #include "speaker/ivector.h"
 #include "speaker/onnx_encoder.h"
 #include "speaker/utterances.h"
 
 namespace sotto {
 namespace {
-
-constexpr double kMinSeconds = 0.1;
 
 // An ECAPA-TDNN or x-vector net on log-mel features.
 class NeuralEncoder : public SpeakerEncoder {
@@ -69,13 +67,13 @@ double NumberOf(const nlohmann::json& json, const char* name, const std::string&
 }  // namespace
 
 std::vector<float> SpeakerEncoder::Embed(std::span<const float> x, int fs) const {
-  if (fs < 1) throw Error(fmt::format("encoder: a sampling rate of {} Hz", fs));
-  if (static_cast<double>(x.size()) < kMinSeconds * fs) {
-    throw Error(fmt::format("encoder: {:.3f} s of sound, at least {} s are wanted",
-                            static_cast<double>(x.size()) / fs, kMinSeconds));
-  }
-  std::vector<float> embedding =
-      fs == kEncoderRateHz ? Embed16k(x) : Embed16k(Resample(x, fs, kEncoderRateHz));
+  EmbeddingStream stream(fs, [this](std::span<const float> window) { return EmbedWindow(window); });
+  stream.Push(x);
+  return stream.Finish();
+}
+
+std::vector<float> SpeakerEncoder::EmbedWindow(std::span<const float> x) const {
+  std::vector<float> embedding = Embed16k(x);
   for (const float value : embedding) {
     if (!std::isfinite(value)) throw Error("encoder: the embedding is not finite");
   }
@@ -140,12 +138,13 @@ std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view bytes, const std::
   return encoder;
 }
 
-std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string& name_or_file) {
+std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string& name_or_file, bool trust_models) {
   if (name_or_file == kDefaultEncoder) return ParseEncoder(kDefaultEncoderBytes, kDefaultEncoder);
   const std::filesystem::path path = name_or_file;
   if (path.extension() != ".onnx") return ParseEncoder(ReadTextFile(path), name_or_file);
   const std::string bytes = ReadTextFile(path);
-  OnnxSession session(OnnxRuntime::Open(ModelFolders::Default()), bytes, name_or_file);
+  OnnxSession session(OnnxRuntime::Open(ModelFolders::Default({}, trust_models)), bytes,
+                      name_or_file);
   std::unique_ptr<SpeakerEncoder> encoder =
       std::make_unique<OnnxEncoder>(std::move(session), ReadModelDescription(path), name_or_file);
   // What the encoder hears is part of what it is.

@@ -250,14 +250,16 @@ TrainedIvector TrainIvector(const UtteranceList& list, const IvectorOptions& opt
   const std::vector<std::size_t> chosen =
       ChooseUtterances(list, options.max_utterances, options.gmm.seed);
   std::vector<MatrixXf> features(list.utterances.size());
-  ForEachUtterance(list, chosen, options.jobs, [&](std::size_t i, std::span<const float> x) {
-    const auto most = static_cast<std::size_t>(options.max_seconds * kEncoderRateHz);
-    try {
-      features[i] = IvectorFeatures(x.subspan(0, std::min(x.size(), most)));
-    } catch (const Error&) {
-      features[i].resize(0, 0);  // counted below
-    }
-  });
+  ForEachUtterance(
+      list, chosen, options.jobs,
+      [&](std::size_t i, std::span<const float> x) {
+        try {
+          features[i] = IvectorFeatures(x);
+        } catch (const Error&) {
+          features[i].resize(0, 0);  // counted below
+        }
+      },
+      options.max_seconds);
   std::vector<std::size_t> used;
   std::vector<std::string> speakers;
   std::map<std::string, int> per_speaker;

@@ -77,10 +77,7 @@ class PoolDraws {
   PoolRelease Run() {
     PoolRelease release;
     release.set = source_;
-    release.candidates_least = voices_.ids.size() + 1;
-    release.depends_on_source = options_.region == PoolRegion::kFarthest ||
-                                options_.region == PoolRegion::kNearest ||
-                                options_.gender != PoolGender::kRandom;
+    release.measured.candidates_least = voices_.ids.size() + 1;
     const bool by_speaker = options_.per == ProtectPer::kSpeaker;
     const SpeakerModels units = MakeModels(
         source_, by_speaker ? ModelOf::kSpeaker : ModelOf::kUtterance, Averaging::kPlain);
@@ -97,7 +94,7 @@ class PoolDraws {
     }
     for (std::size_t i = 0; i < units.ids.size(); ++i) {
       pseudonyms.col(static_cast<Eigen::Index>(i)) =
-          Pseudonym(units.ids[i], speaker_of[i], static_cast<Eigen::Index>(i), release);
+          Pseudonym(units.ids[i], speaker_of[i], static_cast<Eigen::Index>(i), release.measured);
     }
     for (std::size_t place = 0; place < source_.size(); ++place) {
       const std::string& unit = by_speaker ? source_.speakers[place] : source_.ids[place];
@@ -145,16 +142,14 @@ class PoolDraws {
   }
 
   Eigen::VectorXf Pseudonym(const std::string& unit, const std::string& speaker,
-                            Eigen::Index column, PoolRelease& release) const {
+                            Eigen::Index column, PoolMeasured& measured) const {
     KeyedBits bits(key_,
                    {"sotto pool 1", options_.context, Name(options_.region), Name(options_.gender),
                     options_.per == ProtectPer::kSpeaker ? "speaker" : "utterance", unit});
     std::vector<std::size_t> candidates = Candidates(speaker, bits);
     const Sizes sizes = ChooseSizes(options_, candidates.size());
-    if (candidates.size() < release.candidates_least) {
-      release.candidates_least = candidates.size();
-      release.n = sizes.n;
-      release.n_star = sizes.n_star;
+    if (candidates.size() < measured.candidates_least) {
+      measured = {candidates.size(), sizes.n, sizes.n_star};
     }
     std::vector<std::size_t> region;
     switch (options_.region) {
@@ -238,6 +233,11 @@ const char* Name(PoolGender gender) {
       break;
   }
   return "random";
+}
+
+bool PoolOptions::DependsOnSource() const {
+  return region == PoolRegion::kFarthest || region == PoolRegion::kNearest ||
+         gender != PoolGender::kRandom;
 }
 
 PoolRelease ReleasePool(const EmbeddingSet& source, const EmbeddingSet& pool,

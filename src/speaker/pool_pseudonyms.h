@@ -45,13 +45,19 @@ struct PoolOptions {
   std::optional<std::size_t> n;       // default min(200, half the candidates)
   std::optional<std::size_t> n_star;  // default N/2, at least 1
   std::string context;
+
+  bool DependsOnSource() const;  // whether the choice looks at the source: its voice or its gender
+};
+
+// Of the draws that were made, which may follow the sources' genders: not for the release.
+struct PoolMeasured {
+  std::size_t candidates_least = 0;  // over the units, after the choice of gender
+  std::size_t n = 0, n_star = 0;     // of the smallest candidate list
 };
 
 struct PoolRelease {
   EmbeddingSet set;
-  std::size_t candidates_least = 0;  // over the units, after the choice of gender
-  std::size_t n = 0, n_star = 0;     // of the smallest candidate list
-  bool depends_on_source = false;
+  PoolMeasured measured;
 };
 
 // Similarity is PLDA's LLR with `plda`, else cosine. Throws Error for N* > N, N > candidates,

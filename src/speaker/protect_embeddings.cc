@@ -2,20 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "dp/allows.h"
+#include "base/json.h"
 #include "dp/parameters.h"
 #include "speaker/embed_corpus.h"
+#include "speaker/protect_record.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
 namespace {
-
-using nlohmann::ordered_json;
 
 void EachIdIsASpeaker(EmbeddingSet& set) { set.speakers = set.ids; }
 
@@ -24,60 +24,97 @@ Key ChooseKey(const ProtectOptions& options) {
   return options.key_file.empty() ? Key::FromSystem() : Key::FromFile(options.key_file);
 }
 
-std::string Randomness(const ProtectOptions& options) {
-  if (options.experiment_seed) return "seeded experiment: protects nobody";
-  return options.key_file.empty() ? "fresh key from the operating system" : "key file";
-}
-
-ordered_json VoiceIndRecord(const VoiceIndRelease& release, const VoiceIndOptions& options) {
-  const bool assignment = release.overlapping > 0;
-  const double spent = release.budget.SequentialEpsilon(0.0);
-  ordered_json json = {{"epsilon", options.eps},
-                       {"exponent", 0.5 * options.eps},
-                       {"distance", "angular, arccos(cos)/pi"},
-                       {"per", options.per == ProtectPer::kSpeaker ? "speaker" : "utterance"},
-                       {"candidates", release.check.candidates}};
-  json["guarantee"] = {
-      {"definition", "Pr(y|x)/Pr(y|x') <= exp(epsilon * d(x, x'))"},
-      {"protects", assignment
-                       ? "the assignment alone: the candidates are protected speakers, whose "
-                         "voiceprints the release shows"
-                       : "the voiceprint of each speaker"},
-      {"candidates_among_protected", release.overlapping},
-      {"draws_per_speaker_at_most", release.draws_most},
-      {"epsilon_per_speaker", spent},
-      {"covers",
-       "the choice of voiceprint alone; ids, labels and anything else released are not "
-       "covered"}};
-  json["verified"] = {{"holds", release.check.holds},
-                      {"inputs", release.check.inputs},
-                      {"outputs", release.check.candidates},
-                      {"largest_ratio_to_bound", release.check.largest_ratio},
-                      {"largest_excess", release.check.largest_excess},
-                      {"note",
-                       "ratio, excess and expected distance are computed from the protected "
-                       "voiceprints and not themselves protected"}};
-  json["expected_distance"] = release.expected_distance;
-  json["allows"] = {{"eer_floor", EerFloor(spent, 0.0)}, {"auc_ceiling", AucCeiling(spent, 0.0)}};
-  return json;
-}
-
-ordered_json PoolRecord(const PoolRelease& release, const PoolOptions& options, bool plda) {
-  return {{"region", Name(options.region)},
-          {"gender", Name(options.gender)},
-          {"distance", plda ? "plda" : "cosine"},
-          {"per", options.per == ProtectPer::kSpeaker ? "speaker" : "utterance"},
-          {"candidates_at_least", release.candidates_least},
-          {"N", release.n},
-          {"N_star", release.n_star},
-          {"depends_on_source", release.depends_on_source},
-          {"guarantee", "none that is formal: measure it with an attacker"}};
-}
-
 void RefuseOutput(const fs::path& out) {
   if (fs::exists(out) && (!fs::is_directory(out) || !fs::is_empty(out))) {
     throw Error(fmt::format("'{}' is not empty: choose a new folder for the output", out.string()));
   }
+}
+
+// The private report must not come to lie in the release, nor replace anything.
+void RefusePrivateReport(const fs::path& file, const fs::path& out) {
+  if (file.empty()) return;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(file));
+  const fs::path folder =
+      fs::weakly_canonical(fs::absolute(out) / "x").parent_path();  // no slash at its end
+  if (std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first ==
+      folder.end()) {
+    throw Error(fmt::format("'{}' lies in the release '{}': the private report is no part of it",
+                            file.string(), out.string()));
+  }
+  if (fs::exists(fs::symlink_status(file))) {
+    throw Error(
+        fmt::format("'{}' exists: choose another file for the private report", file.string()));
+  }
+}
+
+// Whoever scores the release must know which encoder's space it lies in, and no more of the input.
+std::string SpaceText(const EncoderRecord& encoder, Eigen::Index dimension) {
+  const nlohmann::ordered_json json = {
+      {"encoder", encoder.encoder}, {"fingerprint", encoder.fingerprint}, {"dimension", dimension}};
+  return DumpJson(json, 2) + "\n";
+}
+
+// What was drawn, what may be told of it, and what may not.
+struct Drawn {
+  EmbeddingSet set;
+  std::string private_report;
+  std::vector<std::string> notes, private_notes;
+};
+
+Drawn DrawVoiceInd(const EmbeddingSet& source, const EmbeddingSet& pool,
+                   const VoiceIndOptions& options, const Key& key, const std::string& version) {
+  VoiceIndRelease release = ReleaseVoiceInd(source, pool, options, key);
+  Drawn drawn;
+  const double spent = release.budget.SequentialEpsilon(0.0);
+  if (const std::string warning = EpsilonWarning(spent); !warning.empty()) {
+    drawn.notes.push_back(warning);
+  }
+  if (release.draws_most > 1) {
+    drawn.notes.push_back(
+        fmt::format("{} draws for one speaker at epsilon {:g} each: epsilon {:g} for that speaker",
+                    release.draws_most, options.eps, spent));
+  }
+  if (!source.genders.empty()) {
+    drawn.notes.emplace_back("spk2gender is copied from the input: outside epsilon");
+  }
+  const VoiceIndMeasured& measured = release.measured;
+  drawn.private_notes.push_back(fmt::format(
+      "the bound holds on {} inputs x {} outputs, largest ratio {:.4f} of it; expected distance "
+      "{:.4f}",
+      measured.check.inputs, measured.check.candidates, measured.check.largest_ratio,
+      measured.expected_distance));
+  if (measured.overlapping > 0) {
+    drawn.private_notes.push_back(
+        fmt::format("{} candidates are protected speakers: only the assignment is protected, the "
+                    "voiceprints themselves are shown",
+                    measured.overlapping));
+  }
+  drawn.private_report = PrivateReport(measured, version);
+  drawn.set = std::move(release.set);
+  return drawn;
+}
+
+Drawn DrawPool(const EmbeddingSet& source, const EmbeddingSet& pool, const ProtectOptions& options,
+               const Key& key, const std::string& version) {
+  std::optional<PldaBackend> plda;
+  if (!options.plda.empty()) plda = ReadPldaBackend(options.plda);
+  PoolRelease release =
+      ReleasePool(source, pool, options.pool_options, key, plda ? &*plda : nullptr);
+  Drawn drawn;
+  if (options.pool_options.region == PoolRegion::kFarthest ||
+      options.pool_options.region == PoolRegion::kNearest) {
+    drawn.notes.push_back(
+        fmt::format("region {} depends on the source and gives it away: for reproducing B1, not "
+                    "for protection",
+                    Name(options.pool_options.region)));
+  }
+  const PoolMeasured& measured = release.measured;
+  drawn.private_notes.push_back(fmt::format("at least {} candidates for each draw, N {}, N* {}",
+                                            measured.candidates_least, measured.n,
+                                            measured.n_star));
+  drawn.private_report = PrivateReport(measured, version);
+  drawn.set = std::move(release.set);
+  return drawn;
 }
 
 }  // namespace
@@ -104,6 +141,7 @@ EmbeddingSet ReadPoolEmbeddings(const fs::path& path) {
 
 ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string& version) {
   RefuseOutput(options.out);
+  RefusePrivateReport(options.private_report, options.out);
   const EmbeddingSet source = ReadSource(options.in);
   const bool own_pool = options.pool.empty();
   if (own_pool &&
@@ -113,67 +151,31 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
   if (!own_pool && fs::is_directory(options.in) && fs::is_directory(options.pool)) {
     RequireSameEncoder(options.in, options.pool);
   }
+  const auto encoder = fs::is_directory(options.in) ? ReadEncoderRecord(options.in) : std::nullopt;
   const EmbeddingSet pool = own_pool ? source : ReadPoolEmbeddings(options.pool);
   const Key key = ChooseKey(options);
-  ProtectReport report;
-  report.utterances = source.size();
-  report.speakers = source.BySpeaker().size();
-  report.candidates = pool.BySpeaker().size();
-  ordered_json record = {{"sotto", version}, {"verb", "protect-embedding"}};
-  EmbeddingSet released;
-  if (options.method == ProtectMethod::kVoiceInd) {
-    VoiceIndRelease release = ReleaseVoiceInd(source, pool, options.voice_ind, key);
-    record["method"] = "voice-ind";
-    record["voice_ind"] = VoiceIndRecord(release, options.voice_ind);
-    const double spent = release.budget.SequentialEpsilon(0.0);
-    const std::string warning = EpsilonWarning(spent);
-    if (!warning.empty()) report.notes.push_back(warning);
-    if (release.draws_most > 1) {
-      report.notes.push_back(fmt::format(
-          "{} draws for one speaker at epsilon {:g} each: epsilon {:g} for that speaker",
-          release.draws_most, options.voice_ind.eps, spent));
-    }
-    if (release.overlapping > 0) {
-      report.notes.emplace_back(
-          "candidates are protected speakers: only the assignment is protected, the voiceprints "
-          "themselves are shown");
-    }
-    released = std::move(release.set);
-  } else {
-    std::optional<PldaBackend> plda;
-    if (!options.plda.empty()) plda = ReadPldaBackend(options.plda);
-    PoolRelease release =
-        ReleasePool(source, pool, options.pool_options, key, plda ? &*plda : nullptr);
-    record["method"] = "pool";
-    record["pool"] = PoolRecord(release, options.pool_options, plda.has_value());
-    if (options.pool_options.region == PoolRegion::kFarthest ||
-        options.pool_options.region == PoolRegion::kNearest) {
-      report.notes.push_back(
-          fmt::format("region {} depends on the source and gives it away: for reproducing B1, not "
-                      "for protection",
-                      Name(options.pool_options.region)));
-    }
-    released = std::move(release.set);
-  }
-  record["randomness"] = Randomness(options);
-  const std::string& context = options.method == ProtectMethod::kVoiceInd
-                                   ? options.voice_ind.context
-                                   : options.pool_options.context;
-  record["context_given"] = !context.empty();
-  record["ids"] = "kept";
-  record["counts"] = {{"utterances", report.utterances},
-                      {"speakers", report.speakers},
-                      {"pool_voices", report.candidates}};
-  record["complete"] = true;
+  const ProtectCounts counts = CountProtect(source, pool);
+  Drawn drawn = options.method == ProtectMethod::kVoiceInd
+                    ? DrawVoiceInd(source, pool, options.voice_ind, key, version)
+                    : DrawPool(source, pool, options, key, version);
+  ProtectReport report{ProtectRecord(options, counts, version),
+                       std::move(drawn.notes),
+                       std::move(drawn.private_notes),
+                       counts.utterances,
+                       counts.speakers,
+                       counts.pool_voices};
   if (options.experiment_seed) {
     report.notes.emplace_back("drawn from a public number: an experiment, it protects nobody");
   }
-  report.record = record.dump(2) + "\n";
+  if (!options.private_report.empty()) {
+    WritePrivateFile(options.private_report, drawn.private_report);
+  }
   MakeFolder(options.out);
-  WriteEmbeddings(released, options.out, options.files);
-  // Whoever scores the release must know which encoder's space it lies in.
-  if (fs::is_directory(options.in) && fs::exists(options.in / "encoder.json")) {
-    WriteFileAtomically(options.out / "encoder.json", ReadTextFile(options.in / "encoder.json"));
+  EmbeddingFiles files = options.files;
+  files.if_exists = IfExists::kRefuse;  // another run may have come meanwhile
+  WriteEmbeddings(drawn.set, options.out, files);
+  if (encoder) {
+    WriteFileAtomically(options.out / "encoder.json", SpaceText(*encoder, source.Dimension()));
   }
   WriteFileAtomically(options.out / "sotto-run.json", report.record);
   return report;

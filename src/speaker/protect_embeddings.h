@@ -37,16 +37,21 @@ struct ProtectOptions {
   std::filesystem::path key_file;
   std::optional<std::uint64_t> experiment_seed;
   EmbeddingFiles files;
+  // What was measured on the voiceprints (speaker/protect_record.h), a new file of mode 0600
+  // outside OUT; empty: none.
+  std::filesystem::path private_report;
 };
 
 struct ProtectReport {
   std::string record;  // the run record, JSON, as written to OUT/sotto-run.json
   std::vector<std::string> notes;
+  std::vector<std::string> private_notes;  // measured on the voiceprints: not to be released
   std::size_t utterances = 0, speakers = 0, candidates = 0;
 };
 
-// Throws Error when OUT exists and is not empty, when source and pool name different encoders, and
-// whatever the method refuses; nothing is written then.
+// Throws Error when OUT exists and is not empty, when the private report exists or lies in OUT,
+// when source and pool name different encoders, and whatever the method refuses (a bound that fails
+// its check, too); nothing is written then.
 ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string& version);
 
 // One point of the curves: n candidates drawn from the pool, one draw for each speaker and repeat.

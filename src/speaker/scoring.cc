@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "base/tsv.h"
 #include "speaker/kaldi_io.h"
 
@@ -186,6 +187,7 @@ MatrixXf AdaptiveSNorm(const Eigen::Ref<const MatrixXf>& scores,
 }
 
 std::vector<TrialPair> ParseTrialPairs(std::string_view text, const std::string& where) {
+  RequireClean(text, where);
   std::vector<TrialPair> pairs;
   std::size_t number = 0;
   for (const std::string_view line : SplitLines(text)) {

@@ -160,6 +160,22 @@ VoiceIndCheck CheckVoiceInd(const VoiceIndMechanism& mechanism, const Eigen::Mat
   return check;
 }
 
+void RequireBound(const VoiceIndCheck& check) {
+  if (check.holds) return;
+  throw Error(
+      fmt::format("voice-indistinguishability: the bound fails by {} on the matrix of this "
+                  "release; nothing is released",
+                  check.largest_excess));
+}
+
+Budget VoiceIndBudget(double eps, std::size_t draws) {
+  PrivacyEvent event = VoiceIndMechanism(eps).Event();
+  event.count = draws;
+  Budget budget;
+  budget.Spend(event);
+  return budget;
+}
+
 VoiceIndRelease ReleaseVoiceInd(const EmbeddingSet& source, const EmbeddingSet& pool,
                                 const VoiceIndOptions& options, const Key& key) {
   const VoiceIndMechanism mechanism(options.eps);
@@ -173,26 +189,23 @@ VoiceIndRelease ReleaseVoiceInd(const EmbeddingSet& source, const EmbeddingSet& 
       Averaging::kPlain);
   const Eigen::MatrixXd distances = AngularDistances(inputs.vectors, candidates.vectors);
   VoiceIndRelease release;
-  release.overlapping = CountOverlap(source, candidates, distances);
-  if (release.overlapping > 0 && !options.assignment_only) {
+  VoiceIndMeasured& measured = release.measured;
+  measured.overlapping = CountOverlap(source, candidates, distances);
+  if (measured.overlapping > 0 && !options.assignment_only) {
     throw Error(
         fmt::format("{} of {} candidates are protected speakers: the release would show their "
                     "voiceprints. Take a public pool without them, or say that only the "
                     "assignment is to be protected",
-                    release.overlapping, candidates.ids.size()));
+                    measured.overlapping, candidates.ids.size()));
   }
   // The matrix: every protected voiceprint and every candidate as an input.
   Eigen::MatrixXf all(inputs.vectors.rows(), inputs.vectors.cols() + candidates.vectors.cols());
   all << inputs.vectors, candidates.vectors;
   Eigen::MatrixXd to_candidates(all.cols(), candidates.vectors.cols());
   to_candidates << distances, AngularDistances(candidates.vectors, candidates.vectors);
-  release.check = CheckVoiceInd(mechanism, AngularDistances(all, all), to_candidates, options.jobs);
-  if (!release.check.holds) {
-    throw Error(
-        fmt::format("voice-indistinguishability: the bound fails by {} on the matrix of "
-                    "this release; nothing is released",
-                    release.check.largest_excess));
-  }
+  measured.check =
+      CheckVoiceInd(mechanism, AngularDistances(all, all), to_candidates, options.jobs);
+  RequireBound(measured.check);
   const auto pool_digest = key.Hash({Bytes(candidates.vectors.data(), candidates.vectors.size())});
   const std::string eps_text = fmt::format("{:a}", options.eps);
   const std::string level = options.per == ProtectPer::kSpeaker ? "speaker" : "utterance";
@@ -205,7 +218,7 @@ VoiceIndRelease ReleaseVoiceInd(const EmbeddingSet& source, const EmbeddingSet& 
               Text(pool_digest), Bytes(inputs.vectors.col(row).data(), inputs.vectors.rows())});
     Budget one;
     drawn[inputs.ids[i]] = mechanism.Release(d, one, bits);
-    release.expected_distance +=
+    measured.expected_distance +=
         mechanism.ExpectedDistance(d) / static_cast<double>(inputs.ids.size());
   }
   release.set = source;
@@ -220,9 +233,7 @@ VoiceIndRelease ReleaseVoiceInd(const EmbeddingSet& source, const EmbeddingSet& 
           candidates.vectors.col(static_cast<Eigen::Index>(release.drawn[place]));
     }
   }
-  PrivacyEvent event = mechanism.Event();
-  event.count = release.draws_most;
-  release.budget.Spend(event);
+  release.budget = VoiceIndBudget(options.eps, release.draws_most);
   return release;
 }
 

@@ -65,6 +65,8 @@ struct VoiceIndCheck {
   double largest_excess = 0.0;  // of the one over the other; above 0 by rounding only
   bool holds = false;
 };
+// Throws Error unless the check holds.
+void RequireBound(const VoiceIndCheck& check);
 // Every pair of inputs against every candidate. `between` are the inputs' distances from each
 // other, `to_candidates` those from the candidates (one row per input).
 VoiceIndCheck CheckVoiceInd(const VoiceIndMechanism& mechanism, const Eigen::MatrixXd& between,
@@ -81,15 +83,24 @@ struct VoiceIndOptions {
   int jobs = 1;
 };
 
-struct VoiceIndRelease {
-  EmbeddingSet set;                // ids and speakers of the source, vectors of the candidates
-  std::vector<std::size_t> drawn;  // candidate of each utterance: secret where names are
+// Computed from the protected voiceprints, so no epsilon covers it: for those who may see them,
+// never for the release (speaker/protect_record.h).
+struct VoiceIndMeasured {
   VoiceIndCheck check;
-  Budget budget;                   // of the speaker with most draws
-  std::size_t draws_most = 0;      // for one speaker
   std::size_t overlapping = 0;     // candidates that are protected speakers (assignment_only)
   double expected_distance = 0.0;  // of input and output, mean over the inputs, by the formula
 };
+
+struct VoiceIndRelease {
+  EmbeddingSet set;                // ids and speakers of the source, vectors of the candidates
+  std::vector<std::size_t> drawn;  // candidate of each utterance: secret where names are
+  std::size_t draws_most = 0;      // for one speaker
+  Budget budget;                   // of that speaker
+  VoiceIndMeasured measured;
+};
+
+// What so many draws for one speaker spend.
+Budget VoiceIndBudget(double eps, std::size_t draws);
 
 // `pool` holds one or more utterances of each candidate, averaged. The inputs of the check are the
 // protected voiceprints and all candidates. Draws depend on key, context, id, eps, input and

@@ -15,7 +15,7 @@ constexpr std::size_t kHop = 16000;
 }  // namespace
 
 DnsMosJudge::DnsMosJudge(const OnnxRuntimePtr& runtime, const ModelFolders& models)
-    : session_(runtime, models.Require("dnsmos/sig_bak_ovr.onnx")) {
+    : session_(runtime, models, "dnsmos/sig_bak_ovr.onnx") {
   session_.Input("input_1");
   session_.Output("Identity:0");
 }

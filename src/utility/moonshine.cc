@@ -80,14 +80,14 @@ std::size_t RepeatedTail(std::span<const std::int64_t> tokens) {
 MoonshineRecogniser::MoonshineRecogniser(const OnnxRuntimePtr& runtime, const ModelFolders& models,
                                          const MoonshineOptions& options)
     : options_(options),
-      encoder_(runtime, models.Require("moonshine/encoder_model.onnx")),
-      decoder_(runtime, models.Require("moonshine/decoder_model_merged.onnx"),
+      encoder_(runtime, models, "moonshine/encoder_model.onnx"),
+      decoder_(runtime, models, "moonshine/decoder_model_merged.onnx",
                // The table of all tokens is stored as bytes: unpacking it for every token took a
                // third of the time.
                {.unpack_weights = true}),
       detector_(runtime, models) {
-  const std::filesystem::path tokens = models.Require("moonshine/tokens.txt");
-  pieces_ = ParseTokenTable(ReadTextFile(tokens), tokens.string());
+  pieces_ = ParseTokenTable(models.Read("moonshine/tokens.txt"),
+                            models.Require("moonshine/tokens.txt").string());
   encoder_.Input("input_values");
   encoder_.Output("last_hidden_state");
   for (const char* name : {"input_ids", "encoder_hidden_states", "use_cache_branch"}) {

@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
+#include "base/private_folder.h"
 #include "base/progress.h"
+#include "speaker/embedding_stream.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
@@ -31,6 +33,8 @@ std::string Try(const Open& open) {
   try {
     open();
     return {};
+  } catch (const UntrustedModel&) {
+    throw;  // somebody changed it: not the same as not having it
   } catch (const Error& error) {
     return error.what();
   }
@@ -106,7 +110,7 @@ Part DnsMosPart(const Judges& judges) {
 }
 
 Part VoicePart(const Judges& judges) {
-  return {"voice 1, " + judges.encoder->Fingerprint(),
+  return {fmt::format("voice 2, {}, {}", kEmbeddingRule, judges.encoder->Fingerprint()),
           [&judges](SideMeasures& side, std::size_t, std::span<const float> x) {
             Try([&] { side.voice = judges.encoder->Embed(x, kRecogniserRateHz); });
           },
@@ -171,7 +175,7 @@ void Keep(const fs::path& file, const Part& part, const std::vector<SideMeasures
   json kept = json::array();
   for (const SideMeasures& side : sides) kept.push_back({side.seconds, part.keep(side)});
   const std::vector<std::uint8_t> bytes = json::to_cbor(kept);
-  WriteFileAtomically(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  WriteInPrivateFolder(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace
@@ -197,7 +201,7 @@ Judges OpenJudges(const ModelFolders& models, const std::string& encoder) {
         Try([&] { judges.detector = std::make_unique<SpeechDetector>(runtime, models); });
     judges.no_dnsmos = Try([&] { judges.dnsmos = std::make_unique<DnsMosJudge>(runtime, models); });
   }
-  judges.no_encoder = Try([&] { judges.encoder = OpenEncoder(encoder); });
+  judges.no_encoder = Try([&] { judges.encoder = OpenEncoder(encoder, models.Trusted()); });
   judges.models = DescribeModelFiles(models);
   return judges;
 }
@@ -216,8 +220,7 @@ SideMeasures MeasureSide(const Judges& judges, std::size_t i, std::span<const fl
 std::vector<SideMeasures> MeasureOriginals(const Judges& judges,
                                            const std::vector<PairedUtterance>& utterances,
                                            const fs::path& cache, int jobs) {
-  MakeFolder(cache);
-  fs::permissions(cache, fs::perms::owner_all);
+  MakePrivateFolder(cache, ".cbor");
   std::string sounds;
   for (const PairedUtterance& one : utterances) {
     sounds += fmt::format("{}\t{}\t{}\t{}\n", one.id, FileStamp(one.original.path),

@@ -39,7 +39,8 @@ struct Judges {
 // Stamps of all files that judges may open, those that are absent too.
 std::string DescribeModelFiles(const ModelFolders& models);
 
-// Everything but the listeners.
+// Everything but the listeners. What is not installed is left out; a model that is not the pinned
+// one (onnx/models.h) is an Error.
 Judges OpenJudges(const ModelFolders& models, const std::string& encoder);
 
 // A recogniser's text, and what it cost on one core.

@@ -16,7 +16,7 @@ constexpr std::size_t kPauseWindows = 7;
 }  // namespace
 
 SpeechDetector::SpeechDetector(const OnnxRuntimePtr& runtime, const ModelFolders& models)
-    : session_(runtime, models.Require("silero/silero_vad_v5.onnx")) {}
+    : session_(runtime, models, "silero/silero_vad_v5.onnx") {}
 
 std::vector<float> SpeechDetector::Probabilities(std::span<const float> x) const {
   const OnnxRuntimePtr& runtime = session_.Runtime();

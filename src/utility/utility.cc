@@ -69,7 +69,7 @@ std::optional<std::string> ContentModel(const fs::path& released) {
 }
 
 Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
-  const ModelFolders models = ModelFolders::Default(options.models);
+  const ModelFolders models = ModelFolders::Default(options.models, options.trust_models);
   Judges judges = OpenJudges(models, options.encoder);
   if (options.rated != 0) {
     judges.rated.assign(result.utterances.size(), 0);
@@ -93,6 +93,8 @@ Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
     } else {
       try {
         listener.recogniser = OpenRecogniser(choice.name, models);
+      } catch (const UntrustedModel&) {
+        throw;
       } catch (const Error& error) {
         judgement.reason = error.what();
       }

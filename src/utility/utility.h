@@ -30,6 +30,7 @@ struct RecogniserChoice {
 struct UtilityOptions {
   std::filesystem::path original, released;
   std::filesystem::path models;               // searched before the usual folders
+  bool trust_models = false;                  // taken as they are (onnx/models.h)
   std::vector<RecogniserChoice> recognisers;  // empty: all there are
   std::string encoder = "default";            // speaker/encoder.h, for g_vd_db
   std::size_t limit = 0;                      // utterances, spread over the speakers; 0: all

@@ -9,6 +9,7 @@
 
 #include "audio/corpus.h"
 #include "audio/sound_file.h"
+#include "base/files.h"
 #include "base/random.h"
 #include "voice/method.h"
 
@@ -32,7 +33,10 @@ struct AnonymiseOptions : VoiceOptions {
   bool new_ids = false;
   bool mark = false;  // every file says in a comment that its voice is not the speaker's
   std::filesystem::path map_out;
+  bool replace = false;         // an output file, key or map that is there already
+  bool absolute_paths = false;  // in wav.scp (audio/corpus.h, Naming)
 
+  IfExists Outputs() const { return replace ? IfExists::kReplace : IfExists::kRefuse; }
   // Throws Error when options contradict each other.
   void Validate() const;
 };
@@ -48,7 +52,7 @@ struct AnonymiseReport {
   std::vector<Failure> failures;
   double audio_seconds = 0.0;  // protected in this run
   double wall_seconds = 0.0;
-  std::size_t target_draws = 0;    // voice-ind: for the speaker with most
+  std::size_t target_draws = 0;    // voice-ind: at most, for the speaker with most utterances
   bool complete = false;           // the output is a whole corpus (or file)
   std::vector<std::string> notes;  // what the user should know: warnings, files left out
 };
@@ -57,8 +61,9 @@ struct AnonymiseReport {
 // report. `version` goes into the run record.
 //
 // A corpus run keeps its key and parameters in OUT/.sotto-work/state (mode 0600) until it is
-// complete; the same command started again goes on where it stopped, with the same targets. The
-// folder is removed when the corpus is complete.
+// complete; the same command started again goes on where it stopped, with the same targets. What
+// changed in the corpus meanwhile is protected again, what was withdrawn is removed. The folder is
+// removed when the corpus is complete (voice/run_state.h).
 AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& version);
 
 // The record (sotto-run.json) that a complete run with these options leaves, all counts zero: what

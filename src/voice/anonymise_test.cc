@@ -27,6 +27,7 @@ AnonymiseOptions Options(const fs::path& in, const fs::path& out) {
   options.in = in;
   options.out = out;
   options.experiment_seed = 1;
+  options.replace = true;
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include "nn/net_testing.h"
 #include "voice/method_text.h"
 #include "voice/neural_method.h"
+#include "voice/neural_nets.h"
 #include "voice/neural_testing.h"
 
 namespace sotto {
@@ -267,10 +268,105 @@ TEST(LiveMethod, ChannelsShareTheVoiceAndHaveNoiseOfTheirOwnOnTheContent) {
   }
 }
 
+// voice-ind with the program's own nets, fitted to utterances of speaker s that sound like the
+// pool's voices, the i-th like voice i.
+NeuralMethod VoiceIndMethod(std::optional<std::size_t> max_draws, double eps,
+                            const std::vector<std::string>& utterances,
+                            Strategy strategy = Strategy::kRandom) {
+  NeuralOptions options;
+  options.target = NeuralTarget::kVoiceInd;
+  options.eps = eps;
+  options.streaming = true;
+  options.max_draws = max_draws;
+  NeuralMethod method(options, TargetGender::kRandom, PitchMode::kTarget,
+                      TargetDraws(Key::FromExperimentSeed(1), strategy, "neural"));
+  const SpeakerPool pool = OpenNeuralNets(options).pool;
+  ModelledVoices sources;
+  EmbeddingSet& set = sources.prints.set;
+  set.ids = utterances;
+  set.speakers.assign(utterances.size(), "s");
+  const auto size = static_cast<Eigen::Index>(pool.voices[0].embedding.size());
+  set.vectors.resize(size, static_cast<Eigen::Index>(utterances.size()));
+  for (std::size_t i = 0; i < utterances.size(); ++i) {
+    const auto column = static_cast<Eigen::Index>(i);
+    set.vectors.col(column) =
+        Eigen::Map<const Eigen::VectorXf>(pool.voices[i].embedding.data(), size);
+    set.vectors(0, column) += 0.01F;  // not quite a voice of the pool, which would be refused
+  }
+  method.Fit(SourceVoices(std::move(sources)));
+  return method;
+}
+
+std::size_t Distinct(const NeuralMethod& method, const std::string& utterance) {
+  return method.DrawsMade(utterance).size();
+}
+
+TEST(LiveMethod, VoiceIndDrawsAnewAfterPausesUpToTheDeclaredBound) {
+  const std::vector<float> x = Buzz(17 * 16000, 16000);  // eight pauses
+  const auto run = [&](const NeuralMethod& method, std::size_t channel = 0, std::size_t n = 0) {
+    return Transform(*method.MakeTransformer(16000, 1.0, "s", "u", channel),
+                     n == 0 ? std::span(x) : std::span(x).first(n), 16000);
+  };
+  const NeuralMethod all = VoiceIndMethod(100, 2.0, {"u"}), three = VoiceIndMethod(3, 2.0, {"u"});
+  const std::vector<float> a = run(all), b = run(three);
+  EXPECT_EQ(Distinct(all, "u"), 9U);
+  EXPECT_EQ(Distinct(three, "u"), 3U);
+  EXPECT_EQ(Distinct(three, "v"), 0U);
+  // The channels of an utterance share their draws, and nothing is drawn twice.
+  run(three, 1, 64000);
+  EXPECT_EQ(Distinct(three, "u"), 3U);
+  // The same until the third pause; then the third voice is held.
+  EXPECT_EQ(std::vector(a.begin(), a.begin() + 5 * 16000),
+            std::vector(b.begin(), b.begin() + 5 * 16000));
+  EXPECT_NE(a, b);
+  // One for each speaker: pauses cost nothing.
+  const NeuralMethod perm = VoiceIndMethod({}, 2.0, {"u"}, Strategy::kPerm);
+  run(perm, 0, 64000);
+  EXPECT_EQ(perm.DrawsMade("u"), (std::vector<TargetDraw>{{"s", ""}}));
+}
+
+TEST(LiveMethod, VoiceIndChoosesAfterAPauseByTheUtterancesOwnEmbedding) {
+  // At such an epsilon the nearest voice of the drawn gender. What else the speaker has said does
+  // not matter: the mean of all embeddings is another one.
+  const NeuralMethod alone = VoiceIndMethod(9, 1e5, {"u"}),
+                     among = VoiceIndMethod(9, 1e5, {"u", "v", "w", "x", "y", "z"});
+  for (std::size_t pause = 0; pause < 9; ++pause) {
+    EXPECT_EQ(among.Target("s", "u", pause).name, alone.Target("s", "u", pause).name) << pause;
+  }
+  // An utterance that was never heard has no target, and nothing stands for it unasked.
+  EXPECT_THROW(alone.Target("s", "u after pause 1"), Error);
+  EXPECT_THROW(alone.Target("s", "v"), Error);
+}
+
+TEST(SourceVoices, AMeanStandsForAnUnknownUtteranceOnlyWhereItIsAskedFor) {
+  ModelledVoices voices;
+  voices.prints.set.ids = {"a", "b"};
+  voices.prints.set.speakers = {"s", "s"};
+  voices.prints.set.vectors = Eigen::MatrixXf::Identity(2, 2);
+  const SourceVoices strict(voices), guessing(voices, UnknownPrint::kMeanOfSpeaker);
+  EXPECT_EQ(strict.Print("s", "b"), (std::vector<float>{0, 1}));
+  EXPECT_THROW(strict.Print("s", "c"), Error);
+  EXPECT_EQ(guessing.Print("s", "c"), (std::vector<float>{1, 1}));
+  EXPECT_EQ(guessing.Print("s", "b"), (std::vector<float>{0, 1}));
+  EXPECT_THROW(guessing.Print("t", "c"), Error);
+}
+
 TEST(LiveMethod, SaysWhatIsNotPossible) {
   EXPECT_THROW(ParseMethodText("mcadams:streaming"), Error);
   EXPECT_THROW(ParseMethodText("neural:streaming=1"), Error);
   EXPECT_THROW(ParseMethodText("neural:streaming,content=moonshine"), Error);
+  const std::string near = "neural:streaming,target=voice-ind,eps=2";
+  EXPECT_EQ(ParseMethodText(near + ",max-draws=3").neural.max_draws, 3U);
+  EXPECT_NE(ParseMethodText(near + ",max-draws=3").Text(), ParseMethodText(near).Text());
+  for (const char* count : {"0", "-1", "1.5", "many", "1e12"}) {
+    EXPECT_THROW(ParseMethodText(near + ",max-draws=" + count), Error) << count;
+  }
+  EXPECT_THROW(ParseMethodText("neural:streaming,max-draws=3"), Error);
+  EXPECT_THROW(ParseMethodText("neural:target=voice-ind,eps=2,max-draws=3"), Error);
+  EXPECT_THROW(RequireStrategy(ParseMethodText(near), Strategy::kRandom), Error);
+  EXPECT_NO_THROW(RequireStrategy(ParseMethodText(near), Strategy::kPerm));
+  EXPECT_NO_THROW(RequireStrategy(ParseMethodText(near + ",max-draws=3"), Strategy::kRandom));
+  EXPECT_THROW(RequireStrategy(ParseMethodText(near + ",max-draws=3"), Strategy::kPerm), Error);
 }
 
 }  // namespace

@@ -28,6 +28,13 @@ Range Range::Parse(const std::string& text, const std::string& name) {
   return range;
 }
 
+void RequireAskedAlpha(const Range& alpha) {
+  for (const double end : {alpha.lo, alpha.hi}) {
+    if (end >= kLeastAlpha && end <= kMostAlpha) continue;
+    throw Error(fmt::format("alpha {}: {} to {} is allowed", end, kLeastAlpha, kMostAlpha));
+  }
+}
+
 PitchMode VoiceOptions::Pitch() const {
   if (pitch) return *pitch;
   const bool to_target = method == "vtln" || IsNeural() || target_gender != TargetGender::kRandom;
@@ -58,6 +65,8 @@ const char* Name(F0Method method) { return method == F0Method::kFast ? "fast" : 
 
 namespace {
 
+constexpr std::size_t kMostMaxDraws = 1000000;  // times the utterances it is a number still
+
 // The file of the voices; empty: those in the program.
 std::filesystem::path NeuralPool(const VoiceOptions& options) {
   const NeuralOptions& o = options.neural;
@@ -71,14 +80,15 @@ std::string VoiceOptions::Text() const {
   const auto digest = [](const std::filesystem::path& path) {
     return path.empty() ? std::string() : Key::FromExperimentSeed(0).Name({ReadTextFile(path)}, 32);
   };
-  const std::string common =
+  std::string common =
       fmt::format("{} {} {} {} {} {} {}", method, alpha.Text(), Name(Pitch()), Name(target_gender),
                   Name(f0_method), digest(pool), digest(profile));
   if (!IsNeural()) return common;
-  return fmt::format("{} {}{} {} {} {} {}{}", common, Name(neural.target),
+  return fmt::format("{} {}{} {} {} {} {}{}{}", common, Name(neural.target),
                      neural.eps ? fmt::format(" {}", *neural.eps) : "", neural.teacher,
                      neural.bend_semitones, digest(NeuralPool(*this)), MethodNets(*this),
-                     neural.streaming ? " streaming" : "");
+                     neural.streaming ? " streaming" : "",
+                     neural.max_draws ? fmt::format(" max draws {}", *neural.max_draws) : "");
 }
 
 void VoiceOptions::Validate() const {
@@ -92,6 +102,16 @@ void VoiceOptions::Validate() const {
   }
   if (!voice_ind && neural.eps) throw Error("--eps is for --method neural --target voice-ind");
   if (voice_ind) VoiceIndMechanism{*neural.eps};  // refuses what is no epsilon
+  if (neural.max_draws) {
+    if (!voice_ind || !neural.streaming) {
+      throw Error(
+          "--max-draws is for --streaming --target voice-ind, which draws anew after pauses");
+    }
+    if (*neural.max_draws < 1 || *neural.max_draws > kMostMaxDraws) {
+      throw Error(
+          fmt::format("--max-draws {}: 1 to {} is allowed", *neural.max_draws, kMostMaxDraws));
+    }
+  }
   if (IsNeural() && Pitch() == PitchMode::kRandom) {
     throw Error(fmt::format(
         "method {}: pitch keep or target is allowed (--bend changes the contour)", method));
@@ -124,6 +144,25 @@ void VoiceOptions::Validate() const {
         fmt::format("--target-gender {}: method {} has a target voice only with --pitch "
                     "target",
                     Name(target_gender), method));
+  }
+}
+
+void RequireStrategy(const VoiceOptions& options, Strategy strategy) {
+  if (!options.IsNeural() || options.neural.target != NeuralTarget::kVoiceInd) return;
+  if (strategy == Strategy::kConst) {
+    throw Error("--target voice-ind: strategy const has no source to choose by (perm or random)");
+  }
+  const bool after_pauses = options.neural.streaming && strategy == Strategy::kRandom;
+  if (after_pauses && !options.neural.max_draws) {
+    throw Error(
+        "--target voice-ind with --streaming and strategy random draws anew after pauses, and "
+        "every "
+        "draw costs epsilon: say by --max-draws N how many an utterance may have (the last is "
+        "held)");
+  }
+  if (!after_pauses && options.neural.max_draws) {
+    throw Error(fmt::format("--max-draws is for strategy random: {} draws once for a speaker",
+                            Name(strategy)));
   }
 }
 

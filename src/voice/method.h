@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "voice/draw_ledger.h"
 #include "voice/mcadams.h"
 #include "voice/source_voices.h"
 #include "voice/targets.h"
@@ -30,6 +32,9 @@ class VoiceMethod {
   virtual const SpeakerEncoder* FitEncoder() const { return nullptr; }
   // Throws Error when one of these speakers may not be protected by this method.
   virtual void RefuseSpeakers(const std::vector<std::string>& /*speakers*/) const {}
+  // The draws made for this utterance that looked at the source, each of which costs epsilon; empty
+  // for methods that draw without a look. From any thread, once its transformers have finished.
+  virtual std::vector<TargetDraw> DrawsMade(const std::string& /*utterance*/) const { return {}; }
   // A transformer for one channel of one utterance. All channels of an utterance get the same
   // target; noise that protects differs by `channel`. Error when the method could not be fitted to
   // the speaker.
@@ -57,6 +62,15 @@ struct Range {
   static Range Parse(const std::string& text, const std::string& name);
 };
 
+// What a user may ask of mcadams. At 0.3 formants from 300 to 4000 Hz lie between 1300 and 2900 at
+// 16 kHz, and vowels are hardly told apart; at 1.2 angles above 6600 Hz meet the end of the axis
+// (at 2: above 4500). The literature takes 0.5 to 0.9. McAdamsOptions allows more: inverses need
+// it, and records of earlier versions may say it.
+inline constexpr double kLeastAlpha = 0.3;
+inline constexpr double kMostAlpha = 1.2;
+// Throws Error unless both ends are allowed.
+void RequireAskedAlpha(const Range& alpha);
+
 // "fast" or "robust".
 const char* Name(F0Method method);
 
@@ -78,8 +92,12 @@ struct NeuralOptions {
   std::optional<double> eps;     // of kVoiceInd, which has no default
   bool teacher = false;          // content by Moonshine instead of the student
   std::filesystem::path models;  // where Moonshine lies; empty: the usual folders
+  bool trust_models = false;     // taken as they are (onnx/models.h)
   double bend_semitones = 0.0;   // of the contour
   bool streaming = false;        // as speech comes, by nets of their own (voice/live_voice.h)
+  // kVoiceInd with streaming and strategy random: draws for an utterance at most, after which its
+  // last target is held. Not given: another after every pause (releases of earlier versions).
+  std::optional<std::size_t> max_draws;
 };
 
 // What a run of any method is told.
@@ -112,6 +130,11 @@ struct VoiceOptions {
   // Throws Error for an unknown method, or a target gender where no target voice is used.
   void Validate() const;
 };
+
+// Throws Error when these options cannot be asked for with this strategy: a target that is chosen
+// by the source wants one, and one that is drawn anew after pauses a bound on its draws. A record
+// of an earlier version may say what is refused here.
+void RequireStrategy(const VoiceOptions& options, Strategy strategy);
 
 // Reads the pool and the profile where the options need them. Throws Error as they and Validate do.
 std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, TargetDraws draws);

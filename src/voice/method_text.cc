@@ -2,24 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
 #include "base/tsv.h"
-#include "voice/mcadams.h"
 
 namespace sotto {
 namespace {
 
+std::size_t ParseCount(const std::string& value, const std::string& name) {
+  const double count = ParseNumber(value, name);
+  if (!(count >= 1.0 && count <= 1e9 && count == std::floor(count))) {
+    throw Error(fmt::format("{} '{}': a whole number from 1 on is allowed", name, value));
+  }
+  return static_cast<std::size_t>(count);
+}
+
 void SetOption(VoiceOptions& options, const std::string& name, const std::string& value) {
   if (name == "alpha") {
-    if (options.method != "mcadams") throw Error("alpha belongs to mcadams");
+    if (options.method != "mcadams") throw Error("alpha belongs to method mcadams");
     options.alpha = Range::Parse(value, "alpha");
-    for (const double alpha : {options.alpha.lo, options.alpha.hi}) {
-      McAdamsOptions mcadams;
-      mcadams.alpha = alpha;
-      mcadams.Validate();
-    }
+    RequireAskedAlpha(options.alpha);
   } else if (name == "pitch") {
     options.pitch = ParsePitchMode(value);
   } else if (name == "target-gender") {
@@ -44,6 +48,8 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
   } else if (options.IsNeural() && name == "streaming") {
     if (!value.empty()) throw Error("streaming takes no value");
     options.neural.streaming = true;
+  } else if (options.IsNeural() && name == "max-draws") {
+    options.neural.max_draws = ParseCount(value, "max-draws");
   } else if (name == "f0" && !options.IsNeural()) {
     if (value != "fast" && value != "robust") {
       throw Error(fmt::format("f0 '{}': fast or robust is allowed", value));
@@ -54,7 +60,7 @@ void SetOption(VoiceOptions& options, const std::string& name, const std::string
         fmt::format("option '{}': alpha, pitch, target-gender, pool and f0 are allowed "
                     "(NAME=VALUE); for neural "
                     "and adain pitch, target-gender, target, eps (neural), target-pool, content, "
-                    "bend, neural and streaming",
+                    "bend, neural, streaming and max-draws (neural)",
                     name));
   }
 }

@@ -10,9 +10,9 @@
 namespace sotto {
 
 // NAME or NAME:OPTION=VALUE[,OPTION=VALUE…]; the options are those of `sotto anonymise` (alpha,
-// pitch, target-gender, pool, f0; for neural target, eps and others), with the same values and
-// defaults. A profile describes one speaker and is not taken. Throws Error that names the text, the
-// option and what is allowed.
+// pitch, target-gender, pool, f0; for neural target, eps, max-draws and others), with the same
+// values and defaults. A profile describes one speaker and is not taken. Throws Error that names
+// the text, the option and what is allowed.
 VoiceOptions ParseMethodText(const std::string& text);
 
 }  // namespace sotto

@@ -21,7 +21,7 @@ constexpr std::size_t kAround = 83 * kHop;  // 2 s
 }  // namespace
 
 MoonshineContent::MoonshineContent(const OnnxRuntimePtr& runtime, const ModelFolders& models)
-    : encoder_(runtime, models.Require("moonshine/encoder_model.onnx")) {
+    : encoder_(runtime, models, "moonshine/encoder_model.onnx") {
   encoder_.Input("input_values");
   encoder_.Output("last_hidden_state");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "speaker/encoder.h"
@@ -13,10 +14,18 @@
 #include "voice/neural_nets.h"
 
 namespace sotto {
+namespace {
+
+constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
 
 NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, PitchMode pitch,
                            TargetDraws draws, NeuralKind kind)
     : o_(options), gender_(gender), pitch_(pitch), draws_(std::move(draws)) {
+  const bool after_pauses = o_.streaming && draws_.How() == Strategy::kRandom;
+  ledger_ =
+      std::make_shared<DrawLedger>(after_pauses ? o_.max_draws : std::optional<std::size_t>(1));
   double nearest = kNearestVoice;
   if (kind == NeuralKind::kAdain) {
     AdainNets nets = OpenAdainNets(o_);
@@ -40,7 +49,7 @@ NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, Pi
     }
   }
   if (o_.teacher) {
-    const ModelFolders models = ModelFolders::Default(o_.models);
+    const ModelFolders models = ModelFolders::Default(o_.models, o_.trust_models);
     teacher_ = std::make_shared<MoonshineContent>(OnnxRuntime::Open(models), models);
   }
 }
@@ -77,23 +86,36 @@ void NeuralMethod::RefuseSpeakers(const std::vector<std::string>& speakers) cons
   }
 }
 
-SpeakerVoice NeuralMethod::Target(const std::string& speaker, const std::string& utterance) const {
-  const Gender gender = TargetGenderFor(draws_, gender_, SourceGender(speaker), speaker, utterance);
-  if (generator_) return generator_->Draw(draws_, gender, speaker, utterance);
-  if (voice_ind_) {
-    if (!sources_) throw Error(fmt::format("the method has not been fitted to '{}'", speaker));
-    const std::vector<float> source = draws_.How() == Strategy::kPerm
-                                          ? sources_->MeanPrint(speaker)
-                                          : sources_->Print(speaker, utterance);
-    return pool_.voices[voice_ind_->Draw(draws_, gender, speaker, utterance, source)];
-  }
+SpeakerVoice NeuralMethod::TargetBySource(Gender gender, const std::string& speaker,
+                                          const std::string& utterance, std::size_t pause) const {
+  if (!sources_) throw Error(fmt::format("the method has not been fitted to '{}'", speaker));
+  const bool per_speaker = draws_.How() == Strategy::kPerm;
+  const std::vector<float> source =
+      per_speaker ? sources_->MeanPrint(speaker) : sources_->Print(speaker, utterance);
+  // Names that no utterance's id can make alike.
+  ledger_->Enter(utterance,
+                 {speaker, per_speaker  ? ""
+                           : pause == 0 ? fmt::format("beginning of {}", utterance)
+                                        : fmt::format("pause {} of {}", pause, utterance)});
+  return pool_.voices[voice_ind_->Draw(draws_, gender, speaker, utterance, source, pause)];
+}
+
+SpeakerVoice NeuralMethod::Target(const std::string& speaker, const std::string& utterance,
+                                  std::size_t pause) const {
+  // After a pause another utterance begins, as far as draws without a look at the source are
+  // concerned.
+  const std::string name =
+      pause == 0 ? utterance : fmt::format("{} after pause {}", utterance, pause);
+  const Gender gender = TargetGenderFor(draws_, gender_, SourceGender(speaker), speaker, name);
+  if (generator_) return generator_->Draw(draws_, gender, speaker, name);
+  if (voice_ind_) return TargetBySource(gender, speaker, utterance, pause);
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < pool_.voices.size(); ++i) {
     if (pool_.voices[i].gender == gender) candidates.push_back(i);
   }
   if (candidates.empty()) throw Error("the pool has no voice of the target's gender");
   const double place =
-      draws_.Uniform("target", 0.0, static_cast<double>(candidates.size()), speaker, utterance);
+      draws_.Uniform("target", 0.0, static_cast<double>(candidates.size()), speaker, name);
   return pool_.voices[candidates[std::min(static_cast<std::size_t>(place), candidates.size() - 1)]];
 }
 
@@ -117,12 +139,12 @@ std::unique_ptr<StreamTransformer> NeuralMethod::MakeChannel(int rate_hz, double
   options.noise_seed = static_cast<std::uint64_t>(
       draws_.Uniform("noise of " + utterance, 0.0, 0x1.0p53, speaker, utterance));
   if (!o_.streaming) return MakeNeuralTransformer(rate_hz, models_, options);
-  // A copy, since the transformer may outlive the method. After each pause another utterance
-  // begins, as far as the draws are concerned.
+  // A copy, since the transformer may outlive the method.
   return MakeLiveTransformer(
       rate_hz, live_, options,
-      [method = std::make_shared<const NeuralMethod>(*this), speaker, utterance](std::size_t n) {
-        return method->Target(speaker, fmt::format("{} after pause {}", utterance, n));
+      [method = std::make_shared<const NeuralMethod>(*this), speaker, utterance,
+       last = o_.max_draws.value_or(kUnbounded) - 1](std::size_t pause) {
+        return method->Target(speaker, utterance, std::min(pause, last));
       });
 }
 

@@ -32,8 +32,14 @@ class NeuralMethod : public VoiceMethod {
   // voice-ind: a speaker who is a voice of the pool.
   void RefuseSpeakers(const std::vector<std::string>& speakers) const override;
 
-  // The voice that this utterance gets.
-  SpeakerVoice Target(const std::string& speaker, const std::string& utterance) const;
+  // The voice that this utterance gets, at its beginning or after pause n of a stream. voice-ind
+  // chooses by the utterance's own embedding wherever in it.
+  SpeakerVoice Target(const std::string& speaker, const std::string& utterance,
+                      std::size_t pause = 0) const;
+  // Those of voice-ind; with strategy perm one for each speaker, of an empty name.
+  std::vector<TargetDraw> DrawsMade(const std::string& utterance) const override {
+    return ledger_->Of(utterance);
+  }
 
  private:
   std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
@@ -41,6 +47,8 @@ class NeuralMethod : public VoiceMethod {
                                                  const std::string& utterance,
                                                  std::size_t channel) const override;
   Gender SourceGender(const std::string& speaker) const;
+  SpeakerVoice TargetBySource(Gender gender, const std::string& speaker,
+                              const std::string& utterance, std::size_t pause) const;
 
   NeuralOptions o_;
   TargetGender gender_;
@@ -54,6 +62,7 @@ class NeuralMethod : public VoiceMethod {
   std::shared_ptr<const SpeakerEncoder> encoder_;  // of voice_ind_
   std::shared_ptr<const MoonshineContent> teacher_;
   std::optional<SourceVoices> sources_;
+  std::shared_ptr<DrawLedger> ledger_;  // shared with the copies that transformers keep
 };
 
 }  // namespace sotto

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace sotto {
 namespace {
@@ -93,8 +94,8 @@ TensorFile WriteSpeakerPool(const SpeakerPool& pool) {
   embeddings.shape = {n, static_cast<std::int64_t>(size)};
   pitch.shape = {n, 2};
   file.metadata = {{"sotto.kind", "voices"},
-                   {"sotto.names", names.dump()},
-                   {"sotto.genders", genders.dump()},
+                   {"sotto.names", DumpJson(names)},
+                   {"sotto.genders", DumpJson(genders)},
                    {"sotto.encoder", pool.encoder}};
   return file;
 }

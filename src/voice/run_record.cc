@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "dp/parameters.h"
 #include "voice/adain_nets.h"
 #include "voice/neural_nets.h"
@@ -42,10 +43,15 @@ std::vector<std::string> VoiceIndNotes(const AnonymiseOptions& options,
   std::vector<std::string> notes = {
       fmt::format("voice-ind: epsilon {:g} covers {}", eps, kVoiceIndCovers)};
   if (options.strategy == Strategy::kRandom) {
+    const std::optional<std::size_t> most = options.neural.max_draws;
     notes.push_back(
-        fmt::format("voice-ind: k utterances cost k times epsilon {:g}: {:g} for the speaker with "
-                    "most ({} utterances)",
-                    eps, spent, report.target_draws));
+        most
+            ? fmt::format("voice-ind: k utterances of at most {0} draws cost at most k * {0} times "
+                          "epsilon {1:g}: {2:g} for the speaker with most ({3} utterances)",
+                          *most, eps, spent, report.target_draws / *most)
+            : fmt::format("voice-ind: k utterances cost k times epsilon {:g}: {:g} for the speaker "
+                          "with most ({} utterances)",
+                          eps, spent, report.target_draws));
   }
   if (const std::string warning = EpsilonWarning(spent); !warning.empty()) {
     notes.push_back(warning);
@@ -76,11 +82,16 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
     record["target"] = Name(options.neural.target);
     if (options.neural.eps) {
       record["eps"] = *options.neural.eps;
+      if (options.neural.max_draws) record["max_draws"] = *options.neural.max_draws;
       nlohmann::ordered_json own = {
           {"covers", kVoiceIndCovers},
           {"per", options.strategy == Strategy::kRandom ? "utterance" : "speaker"},
-          {"cost", options.strategy == Strategy::kRandom ? "k utterances of a speaker cost k * eps"
-                                                         : "one draw for each speaker"}};
+          {"cost", options.strategy != Strategy::kRandom ? "one draw for each speaker"
+                   : options.neural.max_draws
+                       ? "k utterances of a speaker cost at most k * max_draws * eps"
+                       : "k utterances of a speaker cost k * eps"}};
+      // Bounds that are known before the first draw: how many were made follows the pauses of the
+      // speech, which eps does not cover.
       if (report.target_draws > 0) {
         own["draws_per_speaker_at_most"] = report.target_draws;
         own["eps_per_speaker"] = VoiceIndEpsilon(*options.neural.eps, report.target_draws);
@@ -115,7 +126,7 @@ std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& re
                       {"done", report.done},
                       {"failed", report.failures.size()}};
   record["complete"] = report.complete;
-  return record.dump(2) + "\n";
+  return DumpJson(record, 2) + "\n";
 }
 
 std::string MarkText(const VoiceOptions& options) {

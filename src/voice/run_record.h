@@ -11,7 +11,8 @@ namespace sotto {
 // What the options mean for privacy, where they weaken it.
 std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options);
 
-// What an epsilon of voice-ind covers and what all draws of this run cost; `report` has the draws.
+// What an epsilon of voice-ind covers and what all draws of this run cost at most; `report` has
+// their bound.
 std::vector<std::string> VoiceIndNotes(const AnonymiseOptions& options,
                                        const AnonymiseReport& report);
 

@@ -3,51 +3,99 @@
 
 #include <filesystem>
 #include <initializer_list>
-#include <memory>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/random.h"
 
 namespace sotto {
 
-// Lives in OUT/.sotto-work (mode 0700): the file `state` (mode 0600) with the key of the run, when
-// it came from the operating system, and a keyed hash of the parameters; and files being written.
-// The state file is locked, so that two runs never share an output.
+// An output of a run. Fingerprints are keyed with the key of the run: who reads the state without
+// it cannot test whether a recording was among the originals.
+struct MadeItem {
+  std::string file;                // below OUT
+  std::string output;              // fingerprint of the file
+  std::string input;               // of all that it was made from
+  std::vector<std::string> draws;  // names of the targets drawn by the source, keyed too
+};
+
+// Lives in OUT/.sotto-work (mode 0700):
+//   lock    flocked as long as the run goes on, before anything else in OUT is looked at: two runs
+//           never share an output;
+//   state   (mode 0600) the key of the run, when it came from the operating system, keyed hashes of
+//           the parameters and tables, and a line for each output, written before the output gets
+//           its name;
+//   *.part  files being written.
+// A run that has made everything replaces the state by one without the key ("finishing"), which
+// holds the run record; then the record is written and the folder goes. Every step is durable
+// before the next begins.
 class RunState {
  public:
   // Takes up the run in `out` or starts one. `given_key` is the user's key, absent when the
   // operating system is to give one. Throws Error when `out` holds anything else than an unfinished
-  // run with the same parameters, or when that run is still going on.
+  // run with the same parameters, when that run is still going on, or when another version of the
+  // program began it.
   RunState(const std::filesystem::path& out, const std::optional<Key>& given_key,
            std::initializer_list<std::string_view> parameters);
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
+  ~RunState();
 
-  const Key& RunKey() const { return *key_; }
   bool IsResumed() const { return resumed_; }
+  // The record of a run that was stopped while it finished. It needs no key, and has none.
+  const std::optional<std::string>& FinishingRecord() const { return record_; }
+  // That run cannot take anything out any more: its outputs are removed and another one starts.
+  void Restart();
+  const Key& RunKey() const { return *key_; }
   const std::filesystem::path& WorkFolder() const { return work_; }
 
-  // The run is complete: the key and everything else in the work folder is deleted.
+  // The outputs that an interrupted run has made, by their names without extension.
+  const std::map<std::string, MadeItem>& Made() const { return made_; }
+  // Durable when it returns.
+  void AddMade(std::span<const MadeItem> items);
+
+  // Whether the interrupted run read the same tables; these count from now on.
+  bool SetTables(const std::string& text);
+  // Whether this run, or the interrupted one, has written the file outside OUT; it counts as
+  // written from now on.
+  bool SetWritten(const std::filesystem::path& file);
+
+  // Everything is made: the key goes. `corpus` is a text of all that the outputs were made from,
+  // `files` are all that lie in OUT.
+  void BeginFinishing(const std::string& corpus, const std::string& record,
+                      const std::vector<std::string>& files);
+  // Whether `corpus` is what the finishing run was made from.
+  bool IsSameCorpus(const std::string& corpus) const;
+  // The run is complete: the work folder is deleted.
   void Complete();
 
  private:
-  // An exclusive flock, held as long as the object lives.
-  class FileLock {
-   public:
-    explicit FileLock(const std::filesystem::path& path);
-    FileLock(const FileLock&) = delete;
-    FileLock& operator=(const FileLock&) = delete;
-    ~FileLock();
+  void Lock(const std::filesystem::path& out);
+  void Start();
+  void Read();
+  void ReadFinishing(const std::string& text);
+  bool ReadLine(std::string_view line);
+  void Append(const std::string& lines);
+  std::string Signed(const std::string& line) const;
+  std::string Fingerprint(const Key& key, const std::string& text) const;
+  std::string GivenFingerprint(const Key& salt) const;
 
-   private:
-    int fd_;
-  };
-
-  std::filesystem::path work_;
+  std::filesystem::path out_, work_;
+  const std::optional<Key> given_key_;
+  std::vector<std::string> parameters_;
   std::optional<Key> key_;
   bool resumed_ = false;
-  std::unique_ptr<FileLock> lock_;
+  std::map<std::string, MadeItem> made_;
+  std::string tables_;
+  std::vector<std::string> written_;  // absolute paths
+  std::optional<std::string> record_;
+  std::string salt_, corpus_;       // of a finishing run
+  std::vector<std::string> files_;  // of a finishing run, below OUT
+  int lock_ = -1, state_ = -1;
 };
 
 }  // namespace sotto

@@ -7,10 +7,11 @@
 
 namespace sotto {
 
-SourceVoices::SourceVoices(ModelledVoices modelled)
+SourceVoices::SourceVoices(ModelledVoices modelled, UnknownPrint unknown)
     : voices_(std::move(modelled.voices)),
       failures_(std::move(modelled.failures)),
-      prints_(std::move(modelled.prints)) {
+      prints_(std::move(modelled.prints)),
+      unknown_(unknown) {
   for (std::size_t i = 0; i < voices_.size(); ++i) index_[voices_[i].name] = i;
 }
 
@@ -60,7 +61,9 @@ std::vector<float> SourceVoices::Print(const std::string& speaker,
     const auto column = set.vectors.col(static_cast<Eigen::Index>(i));
     return {column.data(), column.data() + column.size()};
   }
-  return MeanPrint(speaker);
+  if (unknown_ == UnknownPrint::kMeanOfSpeaker) return MeanPrint(speaker);
+  throw Error(fmt::format("utterance '{}' of speaker '{}' has no embedding, so there is no target",
+                          utterance, speaker));
 }
 
 ClassTargets SourceVoices::Targets(const std::string& speaker, const VoicePool& pool,

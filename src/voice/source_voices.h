@@ -11,18 +11,23 @@
 
 namespace sotto {
 
+// What stands for the embedding of an utterance that is not among the sources.
+enum class UnknownPrint {
+  kRefuse,         // nothing: Error
+  kMeanOfSpeaker,  // an attacker's guess at it
+};
+
 class SourceVoices {
  public:
   // Voices that a corpus run has just modelled; those that failed are an Error once asked for.
-  explicit SourceVoices(ModelledVoices modelled);
+  explicit SourceVoices(ModelledVoices modelled, UnknownPrint unknown = UnknownPrint::kRefuse);
   // A profile. One with a single voice is the user's own and serves every speaker.
   explicit SourceVoices(VoiceProfile profile);
 
   // Error when the speaker is not among them.
   const VoiceModel& Find(const std::string& speaker) const;
-  // The mean of the speaker's embeddings (each of length 1), or the embedding of one utterance; for
-  // an utterance that is not among them (an attacker's guess at one) the mean counts. Error for an
-  // utterance that could not be embedded, or a speaker without any.
+  // The mean of the speaker's embeddings (each of length 1), or the embedding of one utterance.
+  // Error for an utterance that could not be embedded or is unknown, or a speaker without any.
   std::vector<float> MeanPrint(const std::string& speaker) const;
   std::vector<float> Print(const std::string& speaker, const std::string& utterance) const;
   // Of `speaker` to voice `target` of the pool.
@@ -36,6 +41,7 @@ class SourceVoices {
   std::map<std::string, std::string> failures_;
   std::optional<VoiceProfile> profile_;
   Voiceprints prints_;
+  UnknownPrint unknown_ = UnknownPrint::kRefuse;
 };
 
 // Draws target voices and pitch from a pool for the speakers and utterances of a run.

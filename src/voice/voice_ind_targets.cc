@@ -35,7 +35,7 @@ VoiceIndTargets::VoiceIndTargets(const SpeakerPool& pool, double eps) : eps_(eps
 
 std::size_t VoiceIndTargets::Draw(const TargetDraws& draws, Gender gender,
                                   const std::string& speaker, const std::string& utterance,
-                                  const std::vector<float>& source) const {
+                                  const std::vector<float>& source, std::size_t pause) const {
   if (draws.How() == Strategy::kConst) {
     throw Error("target voice-ind: strategy const has no source to choose by (perm or random)");
   }
@@ -53,9 +53,11 @@ std::size_t VoiceIndTargets::Draw(const TargetDraws& draws, Gender gender,
   VoiceIndOptions options;
   options.eps = eps_;
   options.per = ProtectPer::kUtterance;  // the set holds what one draw is for
+  const std::string parameter = per_speaker  ? "voice-ind speaker"
+                                : pause == 0 ? "voice-ind utterance"
+                                             : fmt::format("voice-ind after pause {}", pause);
   const VoiceIndRelease release =
-      ReleaseVoiceInd(one, candidates->second, options,
-                      draws.Derive(per_speaker ? "voice-ind speaker" : "voice-ind utterance", ""));
+      ReleaseVoiceInd(one, candidates->second, options, draws.Derive(parameter, ""));
   // Candidates are in order of name there.
   std::map<std::string, std::size_t> ordered;
   for (const std::string& name : candidates->second.ids) ordered[name] = places_.at(name);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "speaker/voice_indistinguishability.h"
@@ -60,6 +61,27 @@ TEST(VoiceIndTargets, PermDrawsBySpeakerRandomByUtteranceAndConstIsRefused) {
   EXPECT_GE(utterances, 3);
   EXPECT_GE(keys, 3);
   EXPECT_THROW(draw(Strategy::kConst, "s", "u"), Error);
+}
+
+// Otherwise two sources under one randomness would tell more than two draws may.
+TEST(VoiceIndTargets, DrawsAfterPausesAreIndependentWhateverTheUtterancesAreCalled) {
+  const VoiceIndTargets targets(Circle(80), 0.5);
+  const std::vector<float> x = {1.0F, 0.3F};
+  std::set<std::size_t> drawn;
+  int alike = 0;
+  for (std::size_t pause = 1; pause <= 20; ++pause) {
+    const TargetDraws draws = Draws(Strategy::kRandom);
+    const std::size_t own = targets.Draw(draws, Gender::kFemale, "s", "u", x, pause);
+    const std::string name = "u after pause " + std::to_string(pause);
+    alike += own == targets.Draw(draws, Gender::kFemale, "s", name, x) ? 1 : 0;
+    EXPECT_EQ(own, targets.Draw(draws, Gender::kFemale, "s", "u", x, pause));
+    drawn.insert(own);
+  }
+  EXPECT_LE(alike, 5);  // of 40 voices
+  EXPECT_GE(drawn.size(), 8U);
+  const TargetDraws perm = Draws(Strategy::kPerm);
+  EXPECT_EQ(targets.Draw(perm, Gender::kFemale, "s", "u", x, 3),
+            targets.Draw(perm, Gender::kFemale, "s", "u", x));
 }
 
 // Tries to refute the bound: how often each voice is drawn for two sources.

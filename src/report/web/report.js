@@ -339,8 +339,14 @@
     return svg.node();
   }
 
+  // Spreadsheets run text that begins so as a formula; an apostrophe makes it text again. Numbers
+  // stay numbers.
   function csvField(value) {
-    const text = value === null || value === undefined ? "" : String(value);
+    let text = value === null || value === undefined ? "" : String(value);
+    const formula = /^[=+\-@\t\r][^]/.test(text);
+    const number = typeof value === "number" ||
+                   /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+    if (formula && !number) text = "'" + text;
     return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   }
 

@@ -1,0 +1,49 @@
+#include "base/private_folder.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+
+void SetMode(const fs::path& path, mode_t mode) {
+  if (::chmod(path.c_str(), mode) != 0) {
+    throw Error(fmt::format("cannot close '{}' to others: {}", path.string(), SystemReason()));
+  }
+}
+
+}  // namespace
+
+void MakePrivateFolder(const fs::path& given, std::string_view extension) {
+  const fs::path folder = given.has_filename() ? given : given.parent_path();  // "cache/"
+  if (folder.has_parent_path()) MakeFolder(folder.parent_path());
+  const bool fresh = ::mkdir(folder.c_str(), 0700) == 0;
+  if (!fresh) MakeFolder(folder);  // says what stands in the way
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) {
+    throw Error(fmt::format("cannot read '{}': {}", folder.string(), SystemReason()));
+  }
+  if (status.st_uid != ::geteuid() || (status.st_mode & S_ISVTX) != 0) {
+    throw Error(fmt::format(
+        "'{}' is a folder of others too, and voiceprints are personal: name one of your own",
+        folder.string()));
+  }
+  SetMode(folder, 0700);
+  if (fresh) return;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_symlink() || !entry.is_regular_file()) continue;
+    if (entry.path().extension() == extension) SetMode(entry.path(), 0600);
+  }
+}
+
+void WriteInPrivateFolder(const fs::path& path, std::string_view content) {
+  WritePrivateFile(path, content, IfExists::kReplace);
+}
+
+}  // namespace sotto

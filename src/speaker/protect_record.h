@@ -1,0 +1,37 @@
+// What a run of `sotto protect-embedding` says of itself.
+//
+// The record lies in the release, so under a claim of epsilon it may hold parameters, public counts
+// and the mechanism's own output, nothing else. Here that is a matter of types: ProtectRecord sees
+// what was asked for and counts of ids, never a voiceprint or a figure made from one. What is
+// measured on voiceprints is for the terminal and the private report. (An expected distance alone
+// named 20 of 20 speakers at epsilon 0.1, where the bound allows 5.5 %.)
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "speaker/embeddings.h"
+#include "speaker/pool_pseudonyms.h"
+#include "speaker/protect_embeddings.h"
+#include "speaker/voice_indistinguishability.h"
+
+namespace sotto {
+
+// Of ids, speakers and the public pool.
+struct ProtectCounts {
+  std::size_t utterances = 0, speakers = 0, pool_voices = 0;
+  std::size_t most_utterances = 0;           // of one speaker
+  std::map<char, std::size_t> pool_genders;  // voices of each; empty where not all are labelled
+};
+ProtectCounts CountProtect(const EmbeddingSet& source, const EmbeddingSet& pool);
+
+// OUT/sotto-run.json.
+std::string ProtectRecord(const ProtectOptions& options, const ProtectCounts& counts,
+                          const std::string& version);
+
+// The file of ProtectOptions::private_report: as private as the voiceprints.
+std::string PrivateReport(const VoiceIndMeasured& measured, const std::string& version);
+std::string PrivateReport(const PoolMeasured& measured, const std::string& version);
+
+}  // namespace sotto
