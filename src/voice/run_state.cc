@@ -71,6 +71,10 @@ Error OtherParameters(const fs::path& out) {
                   out.string()));
 }
 
+Error CannotRemove(const fs::path& path, const std::string& reason) {
+  return Error(fmt::format("cannot remove '{}': {}", path.string(), reason));
+}
+
 std::string Stem(const std::string& file) { return fs::path(file).replace_extension().string(); }
 
 }  // namespace
@@ -324,12 +328,16 @@ bool RunState::IsSameCorpus(const std::string& corpus) const {
 void RunState::Complete() {
   // The state first: whatever happens next, what it holds is gone. The lock last.
   ::unlink((work_ / "state").c_str());
-  std::error_code code;
-  for (const auto& entry : fs::directory_iterator(work_, code)) {
+  for (const auto& entry : fs::directory_iterator(work_)) {
+    std::error_code code;
     if (entry.path().filename() != "lock") fs::remove_all(entry.path(), code);
+    if (code) throw CannotRemove(entry.path(), code.message());
   }
-  if (::unlink((work_ / "lock").c_str()) != 0 || ::rmdir(work_.c_str()) != 0) {
-    throw Error(fmt::format("cannot remove '{}': {}", work_.string(), SystemReason()));
+  if (::unlink((work_ / "lock").c_str()) != 0) throw CannotRemove(work_, SystemReason());
+  // Without the lock the folder is anybody's: a run that looks in may hold it now, or have taken it
+  // away.
+  if (::rmdir(work_.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST) {
+    throw CannotRemove(work_, SystemReason());
   }
   SyncFolder(out_);
 }
