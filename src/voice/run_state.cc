@@ -122,12 +122,16 @@ void RunState::Lock(const fs::path& out) {
   while (true) {
     struct stat info {
     }, own{};
-    if (::mkdir(work_.c_str(), 0700) != 0 &&
-        (errno != EEXIST || ::lstat(work_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))) {
-      throw Error(fmt::format("cannot create '{}': {}", work_.string(), SystemReason()));
+    // ENOENT, here and below: a run that finished has taken the folder away since.
+    if (::mkdir(work_.c_str(), 0700) != 0) {
+      const bool is_there = errno == EEXIST && ::lstat(work_.c_str(), &info) == 0;
+      if (!is_there && errno == ENOENT && fs::exists(out)) continue;
+      if (!is_there || !S_ISDIR(info.st_mode)) {
+        throw Error(fmt::format("cannot create '{}': {}", work_.string(), SystemReason()));
+      }
     }
     lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (lock_ < 0 && errno == ENOENT) continue;  // a run that finished took the folder away
+    if (lock_ < 0 && errno == ENOENT) continue;
     if (lock_ < 0) {
       throw Error(fmt::format("cannot create '{}': {}", path.string(), SystemReason()));
     }

@@ -25,10 +25,10 @@ class TwoRunsSlow : public ::testing::Test {
                                      const std::string& where,
                                      const std::vector<std::string>& command) const {
     for (const char* file : {".paused", ".go"}) fs::remove(run_.At(name + file));
-    return std::make_unique<Program>(
-        command, run_.Watched({{setting, where},
-                               {kShimPaused, run_.At(name + ".paused")},
-                               {kShimGo, run_.At(name + ".go")}}));
+    return std::make_unique<Program>(command,
+                                     run_.Watched({{setting, where},
+                                                   {kShimPaused, run_.At(name + ".paused")},
+                                                   {kShimGo, run_.At(name + ".go")}}));
   }
   std::vector<std::string> Command(const std::string& name) const {
     return run_.Command({"--new-ids", "--key-out", run_.Made("key-" + name)});
@@ -114,6 +114,29 @@ TEST_F(TwoRunsSlow, TheSecondPassesWhileTheWorkFolderOfTheFirstGoes) {
     EXPECT_EQ(first.code, 0) << first.Text();
     ExpectOneGoesOn(first, b, "the first is held while it removes " + goes);
   }
+}
+
+// The second is held at each of its calls while the work folder of the first is still there.
+TEST_F(TwoRunsSlow, TheWorkFolderOfTheFirstGoesWhileTheSecondLooks) {
+  const std::string work = run_.Made("out/.sotto-work");
+  bool held = true;
+  std::size_t at = 1;
+  for (; held && at <= 60; ++at) {
+    run_.Clear();
+    const auto a = StartHeld("a", kShimPauseRemoval, work, Command("a"));
+    ASSERT_TRUE(WaitUntilHeld("a", *a));
+    const auto b = Start("b", at);
+    held = WaitUntilHeld("b", *b);
+    LetGo("a");
+    const Outcome first = a->Wait();
+    LetGo("b");
+    const Outcome second = b->Wait();
+    EXPECT_EQ(first.code, 0) << first.Text();
+    ExpectOneGoesOn(first, second, fmt::format("the second is held at call {}", at));
+    if (HasFailure()) return;
+  }
+  EXPECT_FALSE(held);
+  EXPECT_GE(at, 8U);
 }
 
 TEST_F(TwoRunsSlow, BothAreHeldAndLetGoInEitherOrder) {
