@@ -56,19 +56,6 @@ double DOf(double mated, double non_mated, double omega) {
   return ratio <= 1.0 ? 0.0 : 2.0 * (ratio / (1.0 + ratio)) - 1.0;
 }
 
-// Whether all mated scores lie above, or all below, all others.
-bool Separated(const ScoreLevels& data) {
-  int changes = 0;
-  const Level* last = nullptr;
-  for (const Level& level : data.levels) {
-    if (level.tar + level.non == 0.0) continue;
-    if (level.tar > 0.0 && level.non > 0.0) return false;
-    if (last != nullptr && (last->tar > 0.0) != (level.tar > 0.0)) ++changes;
-    last = &level;
-  }
-  return changes == 1;
-}
-
 // Σ D(bin)·P(bin | mated). Without a width (one finite score, or none) every score is a bin.
 double RectangleSum(const ScoreLevels& data, const Histogram& histogram, double omega) {
   double sum = 0.0;
@@ -80,6 +67,29 @@ double RectangleSum(const ScoreLevels& data, const Histogram& histogram, double 
     for (std::size_t i = 0; i < histogram.tar.size(); ++i) add(histogram.tar[i], histogram.non[i]);
   } else {
     for (const Level& level : data.levels) add(level.tar, level.non);
+  }
+  return sum;
+}
+
+// The same over two bins, cut where false matches and false non-matches are most nearly equal: no
+// outlier moves that cut, as it does move equal bins. 1 where a threshold separates the classes.
+double CutSum(const ScoreLevels& data, double omega) {
+  double tar = 0.0, non = 0.0, cut_tar = 0.0, cut_non = 0.0;
+  double nearest = 1.0;  // below all scores: every other score matches, no mated one is missed
+  for (const Level& level : data.levels) {
+    tar += level.tar;
+    non += level.non;
+    const double difference = std::abs(tar / data.n_tar - (1.0 - non / data.n_non));
+    if (difference >= nearest) continue;
+    nearest = difference;
+    cut_tar = tar;
+    cut_non = non;
+  }
+  double sum = 0.0;
+  for (const bool below : {true, false}) {
+    const double share = (below ? cut_tar : data.n_tar - cut_tar) / data.n_tar;
+    const double others = (below ? cut_non : data.n_non - cut_non) / data.n_non;
+    if (share > 0.0) sum += share * DOf(share, others, omega);
   }
   return sum;
 }
@@ -102,7 +112,8 @@ Linkability MeasureLinkability(const ScoreLevels& data, const LinkabilityOptions
                                  : static_cast<int>(std::min(std::floor(data.n_tar / 10.0), 100.0));
   constexpr int kFewestBins = 10;
   const Histogram histogram = Count(data, result.bins < 2 ? kFewestBins : result.bins);
-  result.d_sys_unbiased = Separated(data) ? 1.0 : RectangleSum(data, histogram, options.omega);
+  result.d_sys_unbiased =
+      std::max(RectangleSum(data, histogram, options.omega), CutSum(data, options.omega));
   if (!HasWidth(histogram)) {
     // One value for all: no evidence where the rule chooses the bins, undefined densities where
     // the caller did.

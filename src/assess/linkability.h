@@ -26,11 +26,13 @@ struct Linkability {
   // they are. For comparison with papers, never for a verdict.
   double d_sys = 0.0;
   // What tables, pages and verdicts use: the sum of D times the share of mated scores over all
-  // bins, so that nothing is lost at the edges, and 1 where one threshold separates the classes,
-  // whatever the bins (LR is then infinite or 0 at every score). Below 20 mated scores 10 bins are
-  // used. Estimating densities by counts overstates linkability when bins hold few scores: where
-  // nothing is linkable its mean is 0.45 with 5 mated scores, 0.27 with 10, 0.18 with 19 and 0.06
-  // with 20 to 1000 (ten times as many others).
+  // bins, so that nothing is lost at the edges. D_sys is an f-divergence, of which no choice of
+  // bins gives too much: where two bins, cut at the equal error rate, give more than equal bins do,
+  // theirs counts, so that an outlier that stretches the equal ones hides nothing, and it is 1
+  // where one threshold separates the classes. Below 20 mated scores 10 bins are used. Estimating
+  // densities by counts overstates linkability when bins hold few scores: where nothing is linkable
+  // its mean is 0.45 with 5 mated scores, 0.27 with 10, 0.18 with 19 and 0.06 with 20 to 1000 (ten
+  // times as many others).
   double d_sys_unbiased = 0.0;
   int bins = 0;
   std::vector<double> centre;     // scores

@@ -24,7 +24,7 @@ void RefuseNan(const std::vector<double>& values, const std::string& where) {
 }
 
 std::vector<double> ReadArray(const std::filesystem::path& path) {
-  const std::string bytes = ReadTextFile(path);
+  const std::string bytes = ReadTextFile(path, kLargestFile);
   if (path.extension() == ".npy") return ParseNpy(bytes, path.string());
   if (path.extension() == ".f64") return ParseF64(bytes, path.string());
   throw Error(fmt::format("'{}' is neither .npy nor .f64", path.string()));

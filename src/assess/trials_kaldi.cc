@@ -168,7 +168,7 @@ Trials ReadKaldiTrials(const std::filesystem::path& scores, const std::filesyste
 void AddSpeakers(Trials& trials, std::span<const std::filesystem::path> utt2spk_files) {
   std::unordered_map<std::string, std::string> speakers;
   for (const auto& file : utt2spk_files) {
-    const std::string text = ReadTextFile(file);
+    const std::string text = ReadTextFile(file, kLargestFile);
     RequireClean(text, file.string());
     std::size_t number = 0;
     for (const std::string_view line : SplitLines(text)) {

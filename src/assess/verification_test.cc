@@ -317,6 +317,19 @@ TEST(Linkability, OfSeparatedScoresIsOneForAnyNumberOfTargets) {
   EXPECT_DOUBLE_EQ(MeasureLinkability(MakeLevels(t, n)).d_sys_unbiased, 0.75);
 }
 
+// Equal bins from the lowest to the highest score: one far score puts all others into one of them.
+TEST(Linkability, NoOutlierHidesScoresThatAreNearlySeparated) {
+  for (const std::size_t n : {12U, 25U, 200U}) {
+    std::vector<double> tar, non;
+    for (std::size_t i = 0; i < n; ++i) tar.push_back(20.0 + 0.01 * static_cast<double>(i));
+    for (std::size_t i = 0; i < 10 * n; ++i) non.push_back(0.001 * static_cast<double>(i));
+    non.push_back(tar.back() + 1.0);
+    non.push_back(-1000.0);
+    EXPECT_GT(MeasureLinkability(MakeLevels(tar, non)).d_sys_unbiased, 0.95) << n;
+    EXPECT_GT(MeasureLinkability(MakeLevels(non, tar)).d_sys_unbiased, 0.9) << n;  // reversed
+  }
+}
+
 // With LLR d·s − d²/2, D_sys is the mean of max(0, tanh(LLR/2)) over targets N(d, 1).
 TEST(Linkability, OfTwoGaussiansIsTheIntegral) {
   SeededRng rng(3);

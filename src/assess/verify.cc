@@ -327,7 +327,7 @@ VerifyResult Verify(const Trials& trials, const ScoreLevels& data, const VerifyO
     } else if (figure.name == "d_sys" && few && options.linkability.bins == 0) {
       figure.remark = "fewer than 20 targets: 0 by the published rule, whatever the scores";
     } else if (figure.name == "d_sys_unbiased" && few) {
-      figure.remark = "fewer than 20 targets: leans to the high side, the fewer the more";
+      figure.remark = "fewer than 20 targets: on average too high where little is linkable";
     }
   }
   result.bootstrap = options.resamples == 0

@@ -415,6 +415,9 @@ class Gatherer {
         kVoiceIndCovers,
         record_.voice.neural.max_draws
             ? fmt::format(" for each of up to {} draws", *record_.voice.neural.max_draws)
+        : record_.voice.neural.streaming && record_.strategy == Strategy::kRandom
+            ? " and more: an earlier version drew after every pause and did not count, so no bound "
+              "is known"
             : "");
     if (record_.pool_given && o_.pool.empty()) return;
     const SpeakerPool pool = OpenNeuralNets(record_.voice.neural).pool;

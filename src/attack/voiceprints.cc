@@ -77,7 +77,7 @@ EmbeddingSet Describe(const UtteranceList& list, const std::vector<std::size_t>&
 // Whether the set's vectors are there.
 bool ReadKept(const fs::path& file, EmbeddingSet& set) {
   if (file.empty() || !fs::exists(file)) return false;
-  EmbeddingSet kept = ParseArk(ReadTextFile(file), file.string());
+  EmbeddingSet kept = ParseArk(ReadTextFile(file, kLargestFile), file.string());
   if (static_cast<std::size_t>(kept.vectors.cols()) != set.ids.size()) {
     throw Error(fmt::format("{}: {} embeddings, {} were expected; delete the file", file.string(),
                             kept.vectors.cols(), set.ids.size()));

@@ -85,7 +85,7 @@ FeaturePack ReadFeaturePack(const std::filesystem::path& path) {
     }
     if (!in || left != 0) throw bad("its sizes do not add up");
   } catch (const nlohmann::json::exception& error) {
-    throw bad(error.what());
+    throw bad("damaged header: " + JsonTrouble<nlohmann::json>(error));
   }
   return pack;
 }

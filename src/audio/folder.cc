@@ -2,9 +2,14 @@
 #include "audio/folder.h"
 
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -16,6 +21,33 @@
 namespace sotto {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr std::size_t kMostFolders = 200000, kMostDeep = 60;
+
+std::size_t Depth(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(folder.begin(), folder.end()));
+}
+
+// Mounts such as /proc: without end, and never what somebody recorded.
+bool IsOfTheSystem(const fs::path& folder) {
+  struct statfs info {};
+  if (::statfs(folder.c_str(), &info) != 0) return false;
+  constexpr std::array<long, 9> kKinds = {
+      PROC_SUPER_MAGIC,   SYSFS_MAGIC,         DEBUGFS_MAGIC,      TRACEFS_MAGIC, SECURITYFS_MAGIC,
+      CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEVPTS_SUPER_MAGIC, BPF_FS_MAGIC};
+  return std::find(kKinds.begin(), kKinds.end(), static_cast<long>(info.f_type)) != kKinds.end();
+}
+
+// By their names: sound, but of kinds that are not read.
+bool IsUnreadSound(const fs::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::string_view, 17> kKnown = {
+      ".w64", ".rf64", ".aif", ".aiff", ".aifc", ".m4a",  ".mp4", ".aac", ".wma",
+      ".amr", ".3gp",  ".caf", ".au",   ".sph",  ".webm", ".mka", ".weba"};
+  return std::find(kKnown.begin(), kKnown.end(), extension) != kKnown.end();
+}
 
 // Finds the files. Links are followed, since corpora are often put together from them; every
 // folder is entered once, so that a link to a folder above ends there.
@@ -47,6 +79,20 @@ class Walker {
       Add(folder, fmt::format("the folder cannot be read: {}", SystemReason()),
           "make it readable, or move it away");
       return;
+    }
+    if (IsOfTheSystem(root_ / folder)) {
+      Add(folder, "a folder in which the system shows itself, not one of files", "remove the link");
+      return;
+    }
+    if (!folder.empty() && fs::is_symlink(root_ / folder) && HoldsTheCorpus(folder)) {
+      Add(folder, "a link to a folder that holds this corpus", "remove the link");
+      return;
+    }
+    if (entered_.size() >= kMostFolders || Depth(folder) > kMostDeep) {
+      throw Error(
+          fmt::format("'{}': more than {} folders, or {} one in another (at '{}'): a link "
+                      "that leads out of the corpus?",
+                      root_.string(), kMostFolders, kMostDeep, Printable(folder.string())));
     }
     const auto [before, fresh] = entered_.emplace(std::pair{info.st_dev, info.st_ino}, folder);
     if (!fresh) {
@@ -88,6 +134,11 @@ class Walker {
       Enter(file);
     } else if (!HasSoundExtension(file)) {
       scan_.corpus.left_out.push_back(Printable(file.string()));
+      if (IsUnreadSound(file)) {
+        scan_.problems.push_back({Problem::Severity::kWarning, Printable(file.string()),
+                                  "sound of a kind that is not read: it is no part of the corpus",
+                                  "convert it to WAV or FLAC"});
+      }
     } else if (!S_ISREG(info.st_mode)) {
       Add(file, "named like a sound, but a pipe, a socket or a device", "remove it");
     } else if (const std::string name = file.string();
@@ -98,6 +149,17 @@ class Walker {
     } else {
       files_.push_back(file);
     }
+  }
+
+  // Every link is followed once; one to the corpus itself, or to a folder above it, would take in
+  // all that lies there.
+  bool HoldsTheCorpus(const fs::path& folder) const {
+    std::error_code code;
+    const fs::path target = fs::canonical(root_ / folder, code);
+    const fs::path root = fs::canonical(root_, code);
+    return !code && target != root &&
+           std::mismatch(target.begin(), target.end(), root.begin(), root.end()).first ==
+               target.end();
   }
 
   const fs::path root_;

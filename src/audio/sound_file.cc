@@ -186,7 +186,12 @@ SoundReader::SoundReader(const fs::path& path) : impl_(std::make_unique<Impl>())
   SF_INFO info{};
   impl_->file = sf_open(path.c_str(), SFM_READ, &info);
   if (impl_->file == nullptr) {
-    throw Error(fmt::format("'{}' cannot be decoded: {}", impl_->path, sf_strerror(nullptr)));
+    const std::string reason = sf_strerror(nullptr);
+    // What libsndfile says where its own parser took a header that cannot be.
+    throw Error(fmt::format("'{}' cannot be decoded: {}", impl_->path,
+                            reason.find("SF_INFO") == std::string::npos
+                                ? reason
+                                : "its header has no usable rate or number of channels"));
   }
   SoundFormat& format = impl_->format;
   format.container = ContainerOf(info.format, impl_->path);

@@ -69,7 +69,7 @@ SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
       pack.utterances.push_back(std::move(u));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw bad(error.what());
+    throw bad("damaged header: " + JsonTrouble<nlohmann::json>(error));
   }
   in.read(reinterpret_cast<char*>(pack.samples.data()),
           static_cast<std::streamsize>(pack.samples.size() * 2));

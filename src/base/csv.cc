@@ -106,6 +106,8 @@ bool IsFormula(std::string_view cell) {
     return false;
   }
   const std::string_view digits = cell.substr(cell[0] == '+' && cell[1] != '-' ? 1 : 0);
+  const char first = digits[digits[0] == '-' ? 1 : 0];
+  if (first != '.' && (first < '0' || first > '9')) return true;  // "-inf", "-nan(A1)"
   double value = 0.0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return code == std::errc::invalid_argument || end != digits.data() + digits.size();

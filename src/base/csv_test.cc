@@ -39,9 +39,15 @@ TEST(Csv, WhatIsWrittenReadsBack) {
 TEST(Csv, WhatASpreadsheetWouldRunIsWrittenAsText) {
   CsvTable table;
   table.header = {"=a", "b"};
-  table.rows = {{"=HYPERLINK(\"http://x\")", "-1.5e3"}, {"@f", "+2"}, {"-2+3", "-"}, {"+-1", "-x"}};
+  table.rows = {{"=HYPERLINK(\"http://x\")", "-1.5e3"},
+                {"@f", "+2"},
+                {"-2+3", "-"},
+                {"+-1", "-x"},
+                {"-nan(A1)", "-inf"},
+                {"-.5", "+inf"}};
   EXPECT_EQ(FormatCsv(table),
-            "'=a,b\n\"'=HYPERLINK(\"\"http://x\"\")\",-1.5e3\n'@f,+2\n'-2+3,-\n'+-1,'-x\n");
+            "'=a,b\n\"'=HYPERLINK(\"\"http://x\"\")\",-1.5e3\n'@f,+2\n'-2+3,-\n'+-1,'-x\n"
+            "'-nan(A1),'-inf\n-.5,'+inf\n");
   // Once written, it stays as it is.
   EXPECT_EQ(FormatCsv(ParseCsv(FormatCsv(table), "t")), FormatCsv(table));
 }

@@ -72,6 +72,25 @@ std::string FileStamp(const fs::path& path) {
   return fmt::format("{}\t{}\t{}", fs::absolute(path).string(), size, time);
 }
 
+bool SameFile(const fs::path& a, const fs::path& b) {
+  if (a.empty() || b.empty()) return false;
+  std::error_code code;
+  if (fs::equivalent(a, b, code)) return true;
+  return fs::weakly_canonical(fs::absolute(a), code) == fs::weakly_canonical(fs::absolute(b), code);
+}
+
+void RequireDistinct(std::initializer_list<fs::path> outputs, const fs::path& input) {
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    if (SameFile(*one, input)) {
+      throw Error(fmt::format("'{}' is input and output at once", one->string()));
+    }
+    for (auto other = outputs.begin(); other != one; ++other) {
+      if (!SameFile(*one, *other)) continue;
+      throw Error(fmt::format("'{}' is the name of two output files", one->string()));
+    }
+  }
+}
+
 void MakeFolder(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -10,10 +11,11 @@
 
 namespace sotto {
 
-// The whole file, of at most `limit` bytes (kLargestTable from a pipe); throws Error that names the
+// The whole file, of at most `limit` bytes (kLargestTable from a pipe); what may well be larger
+// asks for kLargestFile. Throws Error that names the
 // path and the reason: no regular file and no pipe (base/input.h), too large, shorter at the end
 // than at the beginning.
-std::string ReadTextFile(const std::filesystem::path& path, std::uint64_t limit = kLargestFile);
+std::string ReadTextFile(const std::filesystem::path& path, std::uint64_t limit = kLargestTable);
 
 // What becomes of a file that already has the name of one that is written.
 enum class IfExists { kReplace, kRefuse };
@@ -36,12 +38,20 @@ void WritePrivateFile(const std::filesystem::path& path, std::string_view conten
                       IfExists if_exists = IfExists::kRefuse);
 
 // Throws Error when `path` exists and may not be replaced: before the work, where the rename that
-// does not replace would say so after it.
+// does not replace would say so after it. What a killed run has left in the folder goes first.
 void RefuseExisting(const std::filesystem::path& path, IfExists if_exists);
 
 // `relative` below `root`. Throws Error when `relative` is empty, absolute, or has a component
 // "..", so that no id or path read from a corpus can name a place outside `root`.
 std::filesystem::path JoinInside(const std::filesystem::path& root, const std::string& relative);
+
+// Whether two paths lead to one file, or would once it is there. An empty path leads nowhere.
+bool SameFile(const std::filesystem::path& a, const std::filesystem::path& b);
+
+// Throws Error where two of the outputs of a command are one file, or one of them is its input,
+// which may be empty.
+void RequireDistinct(std::initializer_list<std::filesystem::path> outputs,
+                     const std::filesystem::path& input = {});
 
 // Creates the folder and its parents; throws Error with the reason.
 void MakeFolder(const std::filesystem::path& path);
@@ -52,7 +62,8 @@ std::string FileStamp(const std::filesystem::path& path);
 // The one kind of temporary file: a file being written under a random name (".sotto-….part",
 // created by O_EXCL with mode 0600) in the folder of its final path, or in WriteOptions::work,
 // which must be on the same file system. Commit() makes it durable and gives it its name; without
-// it the destructor removes it. What a killed program leaves is found by SweepTemporaries.
+// it the destructor removes it. What a killed program leaves is swept by the next one that writes
+// into that folder.
 class PendingFile {
  public:
   // Error when the final path is there and is no regular file, or must not be replaced.

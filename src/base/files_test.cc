@@ -45,6 +45,33 @@ TEST(Files, FailedWriteNamesThePathAndTheReason) {
   }
 }
 
+TEST(Files, DistinctHoweverTheyAreWritten) {
+  const testing::TemporaryFolder folder;
+  WriteFileAtomically(folder / "a", "x");
+  fs::create_hard_link(folder / "a", folder / "twin");
+  fs::create_symlink("a", folder / "link");
+  RequireDistinct({folder / "a", folder / "b", {}, {}}, folder / "c");
+  for (const char* other : {"a", "./a", "x/../a", "twin", "link"}) {
+    EXPECT_THROW(RequireDistinct({folder / "a", folder / other}), Error) << other;
+    EXPECT_THROW(RequireDistinct({folder / other}, folder / "a"), Error) << other;
+  }
+  EXPECT_THROW(RequireDistinct({folder / "new", folder / "./new"}), Error);
+}
+
+// Whatever is written there: by a program that has not looked into the folder yet.
+TEST(PendingFile, SweepsWhatAKilledProgramHasLeft) {
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"a", "b"}) {
+    fs::create_directories(folder / name);
+    std::ofstream(folder / name / ".sotto-0123456789abcdef.part") << "somebody's voice";
+    std::ofstream(folder / name / "f") << "x";
+  }
+  EXPECT_THROW(RefuseExisting(folder / "a/f", IfExists::kRefuse), Error);
+  EXPECT_EQ(Count(folder / "a"), 1);
+  WriteFileAtomically(folder / "b/f", "y");
+  EXPECT_EQ(Count(folder / "b"), 1);
+}
+
 TEST(PendingFile, VanishesWithoutCommit) {
   const testing::TemporaryFolder folder;
   {

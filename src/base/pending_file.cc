@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -42,9 +44,23 @@ std::string RandomName() {
   return fmt::format("{}{:016x}{}", kPrefix, bits, kSuffix);
 }
 
+// The first time that this program writes into a folder.
+void SweepOnce(const fs::path& folder) {
+  static std::mutex mutex;
+  static std::set<fs::path> swept;
+  std::error_code code;
+  const fs::path name = fs::weakly_canonical(folder, code);
+  {
+    const std::lock_guard lock(mutex);
+    if (code || !swept.insert(name).second) return;
+  }
+  SweepTemporaries(folder);
+}
+
 // A file of a random name that nobody else has open, locked so that no sweep takes it for a left
 // one.
 int CreateLocked(const fs::path& folder, fs::path& path, const fs::path& wanted) {
+  SweepOnce(folder);
   while (true) {
     path = folder / RandomName();
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -109,6 +125,7 @@ void WriteAll(int descriptor, std::string_view content, const fs::path& path) {
 }
 
 void RefuseExisting(const fs::path& path, IfExists if_exists) {
+  if (!path.empty()) SweepOnce(FolderOf(path));
   struct stat info {};
   const bool is_there = ::lstat(path.c_str(), &info) == 0;
   if (is_there && if_exists == IfExists::kRefuse) Exists(path);

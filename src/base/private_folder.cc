@@ -18,6 +18,20 @@ void SetMode(const fs::path& path, mode_t mode) {
   }
 }
 
+// A folder that is open, and will not be any more: nothing but what an earlier version has left.
+void RefuseOtherFiles(const fs::path& folder, std::string_view extension) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().stem().string();
+    const bool own = entry.path().extension() == extension &&
+                     name.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (own) continue;
+    throw Error(
+        fmt::format("'{}' holds other files ('{}') and would be closed to others: name a folder "
+                    "for this alone",
+                    folder.string(), entry.path().filename().string()));
+  }
+}
+
 }  // namespace
 
 void MakePrivateFolder(const fs::path& given, std::string_view extension) {
@@ -34,6 +48,7 @@ void MakePrivateFolder(const fs::path& given, std::string_view extension) {
         "'{}' is a folder of others too, and voiceprints are personal: name one of your own",
         folder.string()));
   }
+  if (!fresh && (status.st_mode & 077) != 0) RefuseOtherFiles(folder, extension);
   SetMode(folder, 0700);
   if (fresh) return;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {

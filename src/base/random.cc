@@ -79,6 +79,7 @@ Key Key::FromExperimentSeed(std::uint64_t seed) {
 
 Key Key::FromFile(const std::filesystem::path& path) {
   constexpr std::uint64_t kLargestKeyFile = 4096;
+  const NoCoreDumps while_it_is_text;
   std::string text = ReadTextFile(path, kLargestKeyFile);
   const auto wipe = WipeAtEnd(text);
   return FromHex(text, fmt::format("key file '{}'", path.string()));
@@ -98,10 +99,15 @@ Key Key::FromHex(std::string_view hex, const std::string& where) {
 }
 
 void Key::WriteFile(const std::filesystem::path& path, IfExists if_exists) const {
-  std::string text = Hex();
-  text += '\n';
+  std::string text = FileText();
   const auto wipe = WipeAtEnd(text);
   WritePrivateFile(path, text, if_exists);
+}
+
+std::string Key::FileText() const {
+  std::string text = Hex();
+  text += '\n';  // Hex() leaves room for it
+  return text;
 }
 
 std::string Key::Hex() const {

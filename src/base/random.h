@@ -49,6 +49,7 @@ class Key {
   void WriteFile(const std::filesystem::path& path, IfExists if_exists = IfExists::kRefuse) const;
   // Plain text in plain memory: Wipe() it.
   std::string Hex() const;
+  std::string FileText() const;  // what WriteFile writes
 
   // Keyed BLAKE2b-256 of the fields, each preceded by its length as 8 little-endian bytes, so that
   // ("ab", "c") and ("a", "bc") differ.

@@ -6,9 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <new>
+#include <streambuf>
 #include <system_error>
 
+#include "base/files.h"
 #include "base/text.h"
 
 namespace sotto {
@@ -54,6 +57,25 @@ std::FILE* Open(Stream& stream, int buffering) {
   return file;
 }
 
+// std::cout and std::cerr, which libraries write to, lead into the streams of C.
+class IntoStream : public std::streambuf {
+ public:
+  explicit IntoStream(std::FILE* file) : file_(file) {}
+
+ private:
+  int_type overflow(int_type c) override {
+    if (c == traits_type::eof()) return traits_type::not_eof(c);
+    return std::fputc(c, file_) == EOF ? traits_type::eof() : c;
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    return static_cast<std::streamsize>(
+        std::fwrite(text, 1, static_cast<std::size_t>(size), file_));
+  }
+  int sync() override { return std::fflush(file_); }
+
+  std::FILE* file_;
+};
+
 // Both ends of a name that is too long to be read.
 std::string Shortened(const std::string& name) {
   constexpr std::size_t kEnd = 80;
@@ -67,6 +89,9 @@ void EscapeStandardStreams() {
   if (Output().installed) return;
   stdout = Open(Output(), ::isatty(STDOUT_FILENO) == 1 ? _IOLBF : _IOFBF);
   stderr = Open(Errors(), _IONBF);
+  // Never destroyed, as above.
+  std::cout.rdbuf(new IntoStream(stdout));
+  std::cerr.rdbuf(new IntoStream(stderr));
 }
 
 bool FinishStandardStreams() {
@@ -77,6 +102,16 @@ bool FinishStandardStreams() {
   Errors().Write(Errors().escaper.Finish());
   if (!written) errno = reason;
   return written;
+}
+
+int FinishProgram(const char* name, int code) {
+  if (FinishStandardStreams()) return code;
+  Complain(name, "cannot write to standard output: " + SystemReason());
+  return code == 0 ? 1 : code;
+}
+
+void Complain(const char* name, const std::string& text) {
+  std::fputs(fmt::format("{}: {}\n", name, Printable(text)).c_str(), stderr);
 }
 
 std::string FailureText(const std::exception& failure) {

@@ -100,7 +100,9 @@ std::size_t FindUnclean(std::string_view text) {
     while (at < stop) {
       const Character c = Decode(text, at);
       const bool blank = c.code == '\n' || c.code == '\t' || c.code == '\r';
-      if (c.bytes == 0 || (IsControl(c.code) && !blank)) return std::min(at, lone_return);
+      if (c.bytes == 0 || TurnsDirection(c.code) || (IsControl(c.code) && !blank)) {
+        return std::min(at, lone_return);
+      }
       at += c.bytes;
     }
   }

@@ -1,8 +1,8 @@
 // Text from outside: ids, labels, transcripts, names of files. One rule for all of it: UTF-8
-// without control characters. A table that breaks the rule is refused with its line, so that no
-// output (JSON, a page, a released table) has to carry what it cannot. Messages quote what they
-// found all the same; whatever is printed is escaped first, since a terminal obeys control
-// characters.
+// without control characters, those that turn the direction of writing among them. A table that
+// breaks the rule is refused with its line, so that no output (JSON, a page, a released table) has
+// to carry what it cannot. Messages quote what they found all the same; whatever is printed is
+// escaped first, since a terminal obeys control characters.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,9 @@
 
 namespace sotto {
 
-// Where the rule is broken first, npos where it holds. Control characters are C0, DEL and C1;
-// tabs and line ends (LF, CRLF) are allowed.
+// Where the rule is broken first, npos where it holds. Control characters are C0, DEL, C1, and the
+// embeddings, overrides and isolates of U+202A–202E and U+2066–2069, after which text is shown in
+// another order than it has; tabs and line ends (LF, CRLF) are allowed.
 std::size_t FindUnclean(std::string_view text);
 
 // What is wrong there: "'a\xff' is no UTF-8", "'a\u001b' holds a control character".

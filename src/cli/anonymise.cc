@@ -61,6 +61,9 @@ AnonymiseOptions ToOptions(const Flags& flags) {
 void Print(const AnonymiseReport& report, const Flags& flags) {
   const double speed = report.wall_seconds > 0.0 ? report.audio_seconds / report.wall_seconds : 0.0;
   for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : report.private_notes) {
+    fmt::print(stderr, "for your eyes only: {}\n", note);
+  }
   for (const auto& failure : report.failures) {
     fmt::print(stderr, "failed: {}: {}\n", failure.id, failure.reason);
   }
@@ -136,7 +139,7 @@ void AddAnonymise(CLI::App& app) {
           "which costs epsilon; then its last voice is held. No default: the record states "
           "this bound, since how many were made would tell of the speech")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000000}));
   verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
       ->type_name("FILE")
       ->excludes("--key")

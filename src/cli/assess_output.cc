@@ -37,7 +37,7 @@ void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
 }
 
 void WriteReport(const std::string& path, const AssessPage& page) {
-  WriteFileAtomically(path, RenderAssessPage(page));
+  WritePage(path, RenderAssessPage(page));
 }
 
 void PrintPanel(const OutputFlags& flags, const Panel& panel, nlohmann::ordered_json json,

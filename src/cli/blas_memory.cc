@@ -25,6 +25,20 @@
 
 #if defined(EIGEN_USE_BLAS) && defined(__LP64__) && !defined(SOTTO_SANITIZED)
 
+namespace {
+
+[[noreturn]] void RunOut(std::string_view what) {
+  for (const std::string_view part :
+       {std::string_view("sotto: out of memory: "), what,
+        std::string_view(" (fewer --jobs need less; see ulimit -v where it is set)\n")}) {
+    const ssize_t ignored = ::write(STDERR_FILENO, part.data(), part.size());
+    static_cast<void>(ignored);
+  }
+  ::_exit(1);
+}
+
+}  // namespace
+
 // malloc() and thread stacks do not pass here; of the libraries in use, OpenBLAS alone maps so much
 // memory that is no file.
 extern "C" void* mmap(void* address, std::size_t length, int protection, int flags, int file,
@@ -32,12 +46,7 @@ extern "C" void* mmap(void* address, std::size_t length, int protection, int fla
   constexpr std::size_t kBuffer = std::size_t{16} << 20;
   const long made = ::syscall(SYS_mmap, address, length, protection, flags, file, offset);
   if (made == -1 && errno == ENOMEM && (flags & MAP_ANONYMOUS) != 0 && length >= kBuffer) {
-    constexpr std::string_view kMessage =
-        "sotto: out of memory: no 128 MiB left for matrix products (fewer --jobs need less; see "
-        "ulimit -v where it is set)\n";
-    const ssize_t ignored = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
-    static_cast<void>(ignored);
-    ::_exit(1);
+    RunOut("no 128 MiB left for matrix products");
   }
   return reinterpret_cast<void*>(made);  // NOLINT(performance-no-int-to-ptr): what the call returns
 }
@@ -49,6 +58,13 @@ constexpr char kOneThread[] = "OPENBLAS_NUM_THREADS=1";
 void StartWithOneThread(int /*argc*/, char** argv, char** environment) {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  // The libraries are mapped by now; what they and main() take before anything can be caught must
+  // be there too.
+  constexpr std::size_t kRoom = std::size_t{32} << 20;
+  const long probe = ::syscall(SYS_mmap, nullptr, kRoom, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (probe == -1) RunOut("no room to start");
+  ::syscall(SYS_munmap, probe, kRoom);
   std::size_t count = 0;
   for (; environment[count] != nullptr; ++count) {
     if (std::strncmp(environment[count], kOneThread, sizeof kOneThread - 2) == 0) return;

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/assess_page.h"
 
 namespace sotto::cli {
 namespace {
@@ -105,7 +106,7 @@ void AddCompare(CLI::App& app) {
     if (!flags->page.empty()) {
       ComparePageOptions options{flags->page, flags->players, {}};
       for (const std::string& run : flags->runs) options.times_real_time.push_back(Speed(run));
-      WriteFileAtomically(flags->page, ComparePage(copies, options));
+      WritePage(flags->page, ComparePage(copies, options));
     }
     flags->json ? PrintJson(copies) : Print(copies);
   });

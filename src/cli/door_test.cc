@@ -35,10 +35,12 @@ void ExpectRefused(const std::string& arguments, const std::string& place) {
   EXPECT_EQ(FindUnclean(outcome.output), std::string::npos) << Printable(outcome.output);
 }
 
-// No UTF-8; an escape sequence; the same in one character of Latin 1's upper half.
-const std::array<std::string, 3> kBad = {"sp\xE9k", "sp\x1b[31mk",
+// No UTF-8; an escape sequence; the same in one character of Latin 1's upper half; what turns the
+// direction of writing.
+const std::array<std::string, 4> kBad = {"sp\xE9k", "sp\x1b[31mk",
                                          "sp\xC2\x9B"
-                                         "31mk"};
+                                         "31mk",
+                                         "sp\xE2\x80\xAEk"};
 
 // A Kaldi data dir of two recordings; `bad` stands for the second utterance.
 void MakeKaldi(const fs::path& folder, const std::string& bad) {
@@ -145,6 +147,38 @@ TEST(Door, ArgumentsAreShownEscaped) {
     EXPECT_EQ(usage.code, 2);
     EXPECT_EQ(FindUnclean(usage.output), std::string::npos) << Printable(usage.output);
     EXPECT_NE(usage.output.find("sp\\"), std::string::npos) << usage.output;
+  }
+}
+
+// Those of the training program go through a library that prints by itself.
+TEST(Door, TheTrainingProgramShowsThemEscapedToo) {
+  if (Sotto("train content --help").code != 0) GTEST_SKIP() << "built without libtorch";
+  for (const std::string& bad : kBad) {
+    for (const char* form : {"--steps='{}'", "'--{}'"}) {
+      const Outcome usage = Sotto("train content --pack p --features f --out x " +
+                                  fmt::format(fmt::runtime(form), bad));
+      EXPECT_NE(usage.code, 0);
+      EXPECT_EQ(FindUnclean(usage.output), std::string::npos) << Printable(usage.output);
+    }
+  }
+  const Outcome full = Sotto("train content --help > /dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_NE(full.output.find("cannot write to standard output"), std::string::npos);
+}
+
+TEST(Door, PagesCarryNoRawNames) {
+  const TemporaryFolder folder;
+  std::string scores = "enrol\ttrial\tscore\tlabel\n";
+  for (int i = 0; i < 40; ++i) {
+    scores += fmt::format("a{0}\tb{0}\t{0}\t{1}\n", i, i % 2 == 0 ? "target" : "nontarget");
+  }
+  for (const std::string& bad : kBad) {
+    const fs::path table = folder / (bad + "\xE2\x80\xAE.tsv"), page = folder / "p.html";
+    WriteFileAtomically(table, scores);
+    const Outcome made = Sotto(
+        fmt::format("assess verify '{}' --report {} --bootstrap 0", table.string(), page.string()));
+    ASSERT_EQ(made.code, 0) << Printable(made.output);
+    EXPECT_EQ(FindUnclean(ReadTextFile(page)), std::string::npos);
   }
 }
 

@@ -59,6 +59,16 @@ ordered_json JsonRelease(const ReleaseFlags& flags, const TableRelease& release,
   return json;
 }
 
+// Single numbers and choices, a line each.
+std::string Lines(const TableRelease& release) {
+  std::string lines;
+  for (const ColumnRelease& column : release.columns) {
+    if (column.value) lines += fmt::format("{}\t{:.9g}\n", column.column, *column.value);
+    if (column.choice) lines += fmt::format("{}\t{}\n", column.column, *column.choice);
+  }
+  return lines;
+}
+
 void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   flags.options.mechanism = ParseTableMechanism(mechanism);
   flags.options.statistic = ParseTableStatistic(flags.release);
@@ -68,8 +78,8 @@ void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   SecureBits bits;
   const TableRelease release = ReleaseTable(table, flags.options, flags.table, bits);
   const bool has_table = !release.table.header.empty();
-  if (has_table && !flags.out.empty()) {
-    WriteFileAtomically(flags.out, FormatCsv(release.table),
+  if (!flags.out.empty()) {
+    WriteFileAtomically(flags.out, has_table ? FormatCsv(release.table) : Lines(release),
                         {.if_exists = flags.force.OnExisting()});
   }
   if (flags.json) {
@@ -77,10 +87,7 @@ void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   } else if (has_table && flags.out.empty()) {
     fmt::print("{}", FormatCsv(release.table));
   } else {
-    for (const ColumnRelease& column : release.columns) {
-      if (column.value) fmt::print("{}\t{:.9g}\n", column.column, *column.value);
-      if (column.choice) fmt::print("{}\t{}\n", column.column, *column.choice);
-    }
+    fmt::print("{}", Lines(release));
   }
   fmt::print(stderr,
              "epsilon {:g}{} for a person ('{}', at most {} rows; {}). For your eyes only: {} "

@@ -167,6 +167,24 @@ TEST_F(Force, TrainVoices) {
   ExpectAsks("train voices", At("p"), "--features " + At("f"));
 }
 
+// Pages are made anew, and nothing else is taken for one.
+TEST_F(Force, AReportTakesThePlaceOfAPageAlone) {
+  std::string scores = "enrol\ttrial\tscore\tlabel\n";
+  for (int i = 0; i < 40; ++i) {
+    scores += fmt::format("a{0}\tb{0}\t{0}\t{1}\n", i, i % 2 == 0 ? "target" : "nontarget");
+  }
+  WriteFileAtomically(At("t.tsv"), scores);
+  const auto run = [&](const std::string& page) {
+    return Sotto(fmt::format("assess verify {} --bootstrap 0 --report {}", At("t.tsv"), At(page)));
+  };
+  EXPECT_EQ(run("p.html").code, 0);
+  EXPECT_EQ(run("p.html").code, 0);
+  const Outcome refused = run("t.tsv");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.output.find("is no page"), std::string::npos) << refused.output;
+  EXPECT_EQ(ReadTextFile(At("t.tsv")), scores);
+}
+
 TEST_F(Force, DpRelease) {
   std::string table = "speaker,age\n";
   for (int i = 0; i < 40; ++i) table += fmt::format("s{},{}\n", i, 20 + i);

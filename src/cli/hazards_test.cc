@@ -141,6 +141,52 @@ TEST(Hazards, LinksInAFolderAreFollowedOrNamed) {
   ExpectProblem(folder / "in", "a/2.wav: named like a sound, but a pipe");
 }
 
+// Links that would take in the whole machine.
+TEST(Hazards, LinksOutOfTheCorpusEndInALine) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "in/a/1.wav", SyntheticVowel(0.2, 16000));
+  fs::create_symlink("/proc", folder / "in/b");
+  ExpectProblem(folder / "in", "b: a folder in which the system shows itself");
+  fs::remove(folder / "in/b");
+  for (const char* target : {"/", "../.."}) {
+    fs::create_symlink(target, folder / "in/c");
+    ExpectProblem(folder / "in", "c: a link to a folder that holds this corpus");
+    fs::remove(folder / "in/c");
+  }
+  fs::path deep = folder / "in/d";
+  for (int i = 0; i < 70; ++i) deep /= "d";
+  fs::create_directories(deep);
+  ExpectOneLine("check " + (folder / "in").string(), "one in another");
+}
+
+TEST(Hazards, SoundThatIsNotReadIsNamed) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "in/a/1.wav", SyntheticVowel(0.2, 16000));
+  for (const char* name : {"2.w64", "3.M4A", "4.aiff"}) {
+    WriteFileAtomically(folder / "in/a" / name, "x");
+  }
+  const Outcome outcome = Sotto("check " + (folder / "in").string());
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  for (const char* name : {"a/2.w64", "a/3.M4A", "a/4.aiff"}) {
+    EXPECT_TRUE(Has(outcome, std::string(name) + ": sound of a kind that is not read"))
+        << outcome.output;
+  }
+}
+
+TEST(Hazards, AComparisonRefusesACorpusWithProblems) {
+  const TemporaryFolder folder;
+  for (const char* side : {"in", "out"}) {
+    WriteWav(folder / side / "a/1.wav", SyntheticVowel(0.3, 16000));
+  }
+  const std::string run =
+      fmt::format("compare {} {}", (folder / "in").string(), (folder / "out").string());
+  EXPECT_EQ(Sotto(run).code, 0);
+  fs::create_symlink("nowhere", folder / "out/b");
+  const Outcome outcome = Sotto(run);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(Has(outcome, "the link leads nowhere")) << outcome.output;
+}
+
 TEST(Hazards, NamesThatAreTooLongAreSaidSo) {
   const TemporaryFolder folder;
   const std::string name(300, 'n'), far = [] {

@@ -1,22 +1,11 @@
 // sotto VERB …: exit code 0 when all went well, 1 for bad input or a failed item, 2 for bad usage.
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <exception>
-#include <sstream>
 
-#include "base/files.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "cli/verbs.h"
 #include "nn/eigen_backend.h"
 
 namespace {
-
-// Does not throw, unlike fmt::print: standard error may be full as well.
-void Complain(const std::string& text) {
-  std::fputs(fmt::format("sotto: {}\n", sotto::Printable(text)).c_str(), stderr);
-}
 
 int Run(int argc, char** argv) {
   CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
@@ -47,16 +36,11 @@ int Run(int argc, char** argv) {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    // Into strings first: std::cout and std::cerr pass by the streams that are escaped.
-    std::ostringstream out, errors;
-    const int code = app.exit(error, out, errors);
-    std::fputs(out.str().c_str(), stdout);
-    std::fputs(errors.str().c_str(), stderr);
-    return code == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : 2;
   } catch (const sotto::cli::ExitWith& exit) {
     return exit.code;
   } catch (const std::exception& error) {
-    Complain(sotto::FailureText(error));
+    sotto::Complain("sotto", sotto::FailureText(error));
     return 1;
   }
 }
@@ -66,8 +50,5 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   sotto::PrepareBlas(argv);
   sotto::EscapeStandardStreams();
-  const int code = Run(argc, argv);
-  if (sotto::FinishStandardStreams()) return code;
-  Complain("cannot write to standard output: " + sotto::SystemReason());
-  return code == 0 ? 1 : code;
+  return sotto::FinishProgram("sotto", Run(argc, argv));
 }

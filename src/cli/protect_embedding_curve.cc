@@ -200,7 +200,7 @@ void RunProtectCurve(const ProtectCurveFlags& flags, const std::string& in, cons
     page.figures.push_back(std::move(figure));
   }
   page.plots = AllPlots(rows);
-  WriteFileAtomically(folder / "curve.html", RenderAssessPage(page));
+  WritePage(folder / "curve.html", RenderAssessPage(page));
   if (json) {
     PrintJson(whole);
     return;

@@ -314,7 +314,7 @@ class Runner {
     json["files"] = ordered_json::array();
     for (const Recording& recording : ScanGood(Released(cell)).recordings) {
       json["files"].push_back(
-          {{"id", recording.id}, {"sha256", Sha256(ReadTextFile(recording.path))}});
+          {{"id", recording.id}, {"sha256", Sha256(ReadTextFile(recording.path, kLargestFile))}});
     }
     json["record"] = ordered_json::parse(ReadTextFile(cell.folder / "protected/sotto-run.json"));
     return json;

@@ -19,19 +19,12 @@ Json Ends(const Figure* figure) {
   return {JsonNumber(figure->interval->low), JsonNumber(figure->interval->high)};
 }
 
-// The figure of papers. Where targets are few its rule gives 0 for any scores: not measured then.
 void PutPublishedDSys(Json& json, const LadderRow& row) {
   const Figure* figure = row.Find("d_sys");
-  bool few = false;
-  for (const auto& [name, count] :
-       figure != nullptr ? figure->counts : decltype(Figure::counts){}) {
-    few = few || (name == "n_tar" && count < kFewestPublishedTargets);
-  }
+  const bool few = figure != nullptr && IsUndefinedDSys(*figure);
   json["d_sys"] = few || figure == nullptr ? Json(nullptr) : JsonNumber(figure->value);
   json["d_sys_ci"] = few ? Json(nullptr) : Ends(figure);
-  if (few) {
-    json["d_sys_reason"] = fmt::format("fewer than {} target trials", kFewestPublishedTargets);
-  }
+  if (few) json["d_sys_reason"] = kFewTargets;
 }
 
 Json RowJson(const LadderRow& row) {

@@ -103,7 +103,7 @@ std::string EvidenceKey::RecordingId(const std::string& recording) const {
 }
 
 std::string EvidenceKey::Fingerprint(const fs::path& original) const {
-  return key_.Name({"sotto evidence 1", "content", ReadTextFile(original)}, 64);
+  return key_.Name({"sotto evidence 1", "content", ReadTextFile(original, kLargestFile)}, 64);
 }
 
 Json EvidenceJson(const Evaluation& evaluation, const Json& json, const EvidenceKey& key,

@@ -1,9 +1,5 @@
 #include "learn/output_flags.h"
 
-#include <fmt/format.h>
-
-#include "base/error.h"
-
 namespace sotto {
 
 void OutputFlags::Add(CLI::App& verb, const std::string& what) {
@@ -17,9 +13,7 @@ void OutputFlags::Check(const std::string& also) const {
     if (!path.empty()) RefuseExisting(path, OnExisting());
   }
   // The second would be refused when it is too late to say another name.
-  if (out == curve || out == also || (!curve.empty() && curve == also)) {
-    throw Error(fmt::format("'{}' is the name of two output files", out == curve ? out : also));
-  }
+  RequireDistinct({out, curve, also});
 }
 
 void OutputFlags::Write(const TensorFile& file, StoredAs stored) const {

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "learn/encoder_trainer.h"
 #include "learn/neural_verbs.h"
 #include "learn/output_flags.h"
@@ -145,10 +144,9 @@ void KeepMemory() {
 }  // namespace
 }  // namespace sotto
 
-int main(int argc, char** argv) {
-  sotto::PrepareBlas(argv, 0);
-  sotto::KeepMemory();
-  sotto::EscapeStandardStreams();
+namespace {
+
+int Run(int argc, char** argv) {
   CLI::App app("Trains Sotto's nets with libtorch " TORCH_VERSION ".", "sotto-train");
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();
@@ -163,7 +161,16 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sotto-train: {}\n", sotto::Printable(sotto::FailureText(error)));
+    sotto::Complain("sotto-train", sotto::FailureText(error));
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sotto::PrepareBlas(argv, 0);
+  sotto::KeepMemory();
+  sotto::EscapeStandardStreams();
+  return sotto::FinishProgram("sotto-train", Run(argc, argv));
 }

@@ -179,7 +179,7 @@ TensorFile ParseOnnxWeights(std::string_view bytes, const std::string& where) {
 }
 
 TensorFile ReadOnnxWeights(const std::filesystem::path& path) {
-  return ParseOnnxWeights(ReadTextFile(path), path.string());
+  return ParseOnnxWeights(ReadTextFile(path, kLargestFile), path.string());
 }
 
 }  // namespace sotto

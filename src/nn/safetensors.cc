@@ -255,14 +255,14 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
           fmt::format("{}: {} bytes of values, the header names {}", where, values.size(), used));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: bad header: {}", where, error.what()));
+    throw Error(fmt::format("{}: damaged header: {}", where, JsonTrouble<nlohmann::json>(error)));
   }
   ApplyScales(file);
   return file;
 }
 
 TensorFile ReadTensorFile(const std::filesystem::path& path) {
-  return ParseTensorFile(ReadTextFile(path), path.string());
+  return ParseTensorFile(ReadTextFile(path, kLargestFile), path.string());
 }
 
 std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored) {

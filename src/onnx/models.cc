@@ -102,7 +102,7 @@ fs::path ModelFolders::Require(const fs::path& relative) const {
 
 std::string ModelFolders::Read(const fs::path& relative) const {
   const fs::path path = Require(relative);
-  std::string bytes = ReadTextFile(path);
+  std::string bytes = ReadTextFile(path, kLargestFile);
   if (!trust_) RequirePinned(relative, bytes, path.string());
   return bytes;
 }

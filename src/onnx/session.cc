@@ -84,7 +84,7 @@ void* LoadLibrary(const std::filesystem::path& path, const std::filesystem::path
   // What was checked and what is loaded are the same file.
   const bool named = std::filesystem::exists(file.Name());
   const std::string name = named ? file.Name() : path.string();
-  if (!trust) RequirePinned(relative, ReadTextFile(name), path.string());
+  if (!trust) RequirePinned(relative, ReadTextFile(name, kLargestFile), path.string());
   void* library = dlopen(trust ? path.c_str() : name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw Error(fmt::format("'{}': {}", path.string(), dlerror()));
   if (!trust) checked[path] = library;

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "report/embedded.h"
 
 namespace sotto {
@@ -154,11 +159,17 @@ std::string PlotHtml(const Plot& plot, bool wide = false) {
       EscapeHtml(plot.title), EscapeHtml(plot.caption));
 }
 
+constexpr std::string_view kPageStart = "<!doctype html>";
+
 }  // namespace
 
 std::string EscapeHtml(std::string_view text) {
+  // Names of files may hold anything, and a page is UTF-8.
+  Escaper escaper;
+  std::string clean = escaper.Push(text);
+  clean += escaper.Finish();
   std::string out;
-  for (const char c : text) {
+  for (const char c : clean) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -180,6 +191,21 @@ std::string EscapeHtml(std::string_view text) {
     }
   }
   return out;
+}
+
+void WritePage(const std::filesystem::path& path, const std::string& html) {
+  if (std::filesystem::exists(path)) {
+    std::string start(kPageStart.size(), '\0');
+    InputFile file(path);
+    start.resize(file.Read(start.data(), start.size()));
+    std::transform(start.begin(), start.end(), start.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (!start.empty() && start != kPageStart) {
+      throw Error(
+          fmt::format("'{}' is there already and is no page: it is not replaced", path.string()));
+    }
+  }
+  WriteFileAtomically(path, html);
 }
 
 std::string RenderAssessPage(const AssessPage& page) {

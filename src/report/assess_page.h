@@ -3,6 +3,7 @@
 // style are embedded at build time.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,10 @@ struct AssessPage {
 };
 
 std::string RenderAssessPage(const AssessPage& page);
+
+// Writes a page, in the place of one that is there already. Throws Error where something else is:
+// a sound or a list of trials that was named by mistake.
+void WritePage(const std::filesystem::path& path, const std::string& html);
 
 // &, <, > and quotes as entities.
 std::string EscapeHtml(std::string_view text);

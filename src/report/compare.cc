@@ -134,12 +134,14 @@ std::vector<ComparedPair> CompareCorpora(const fs::path& original, const fs::pat
     const std::string id = original.stem().string();
     pairs.push_back({id, id, original, released, 0.0, 0.0, {}, {}});
   } else {
-    const Corpus before = ScanCorpus(original).corpus;
+    const CorpusScan before = ScanCorpus(original), others = ScanCorpus(released);
+    RefuseBadCorpus(before.problems, original);
+    RefuseBadCorpus(others.problems, released);
     std::map<std::string, fs::path> after;
-    for (const Recording& recording : ScanCorpus(released).corpus.recordings) {
+    for (const Recording& recording : others.corpus.recordings) {
       after[recording.id] = recording.path;
     }
-    for (const Recording& recording : before.recordings) {
+    for (const Recording& recording : before.corpus.recordings) {
       const auto found = after.find(recording.id);
       if (found == after.end()) {
         throw Error(fmt::format("'{}' is not in '{}'", recording.id, released.string()));

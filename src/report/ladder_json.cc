@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "assess/linkability.h"
 #include "base/error.h"
 
 namespace sotto {
@@ -23,6 +25,11 @@ ordered_json JsonRow(const LadderRow& row) {
   json["figures"] = ordered_json::object();
   json["ci"] = ordered_json::object();
   for (const Figure& figure : row.figures) {
+    if (IsUndefinedDSys(figure)) {
+      json["figures"][figure.name] = nullptr;
+      json["d_sys_reason"] = kFewTargets;
+      continue;
+    }
     json["figures"][figure.name] = JsonNumber(figure.value);
     if (figure.interval) {
       json["ci"][figure.name] = {JsonNumber(figure.interval->low),
@@ -38,6 +45,14 @@ ordered_json JsonRow(const LadderRow& row) {
 }
 
 }  // namespace
+
+bool IsUndefinedDSys(const Figure& figure) {
+  static_assert(kFewestPublishedTargets == 20, "as kFewTargets says");
+  if (figure.name != "d_sys") return false;
+  return std::any_of(figure.counts.begin(), figure.counts.end(), [](const auto& count) {
+    return count.first == "n_tar" && count.second < kFewestPublishedTargets;
+  });
+}
 
 ordered_json LadderJson(const LadderResult& result) {
   ordered_json json = {{"measured", kMeasured},

@@ -19,6 +19,11 @@ inline constexpr const char* kMeasuredOnPage =
 // JSON has no infinities and no NaN: "inf" and "-inf" as text, null for NaN.
 nlohmann::ordered_json JsonNumber(double value);
 
+// Whether the figure is the D_sys of papers where targets are so few that its rule gives 0 for any
+// scores: null in every JSON, with this reason.
+bool IsUndefinedDSys(const Figure& figure);
+inline constexpr const char* kFewTargets = "fewer than 20 target trials";
+
 // What `sotto attack --json` prints: measured, speakers, enrolment, trials, notes, worst,
 // exposed[], rows[] (attacker, backend, impostors, l, status, reason, figures, ci, counts,
 // bootstrap), unprotected[], training_curve[].

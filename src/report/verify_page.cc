@@ -44,8 +44,13 @@ AssessPage VerifyPage(const Trials& trials, const ScoreLevels& data, const Verif
   page.plots = {
       EcePlot(MakeEceProfile(data, pav)),
       ScoreHistogram("scores", "Score histograms", "same speaker", "different speakers", data),
-      DetPlot(RocPoints(data, kDetPoints)), CalibrationPlot(data),
-      LinkabilityPlot(MeasureLinkability(data, options.linkability))};
+      DetPlot(RocPoints(data, kDetPoints)), CalibrationPlot(data)};
+  const Linkability linkability = MeasureLinkability(data, options.linkability);
+  if (linkability.d.empty()) {
+    page.notes.emplace_back("linkability D(s): undefined, too few targets for the published bins");
+  } else {
+    page.plots.push_back(LinkabilityPlot(linkability));
+  }
   if (trials.HasSpeakers()) {
     const std::vector<ZooSpeaker> zoo = MeasureZoo(trials, WithLaplace(pav));
     page.plots.push_back(ZooPlot(zoo));

@@ -32,7 +32,7 @@ class Cache {
     MakePrivateFolder(folder, ".ark");
     file_ = folder / (ContentDigest(encoder.Fingerprint() + kEmbeddingRule).substr(0, 32) + ".ark");
     if (!fs::exists(file_)) return;
-    const EmbeddingSet set = ParseArk(ReadTextFile(file_), file_.string());
+    const EmbeddingSet set = ParseArk(ReadTextFile(file_, kLargestFile), file_.string());
     if (static_cast<std::size_t>(set.Dimension()) != encoder.Dimension()) {
       throw Error(fmt::format("{}: {} dimensions, the encoder has {}; delete the file",
                               file_.string(), set.Dimension(), encoder.Dimension()));

@@ -136,7 +136,8 @@ EmbeddingSet ReadScp(const fs::path& path) {
   Columns columns(path.string());
   for (const Location& location : ParseScp(text, path)) {
     auto ark = arks.find(location.ark);
-    if (ark == arks.end()) ark = arks.emplace(location.ark, ReadTextFile(location.ark)).first;
+    if (ark == arks.end())
+      ark = arks.emplace(location.ark, ReadTextFile(location.ark, kLargestFile)).first;
     KaldiReader reader(ark->second, fmt::format("{} ('{}')", location.ark.string(), location.id),
                        location.offset);
     const bool binary = reader.BinaryMark();
@@ -149,7 +150,7 @@ EmbeddingSet ReadNpy(const fs::path& path) {
   fs::path ids = path;
   ids.replace_extension(".ids");
   if (!fs::exists(ids)) ids = path.parent_path() / "ids";
-  return ParseNpyEmbeddings(ReadTextFile(path), ReadTextFile(ids), path.string());
+  return ParseNpyEmbeddings(ReadTextFile(path, kLargestFile), ReadTextFile(ids), path.string());
 }
 
 EmbeddingSet ReadFolder(const fs::path& folder) {
@@ -157,7 +158,8 @@ EmbeddingSet ReadFolder(const fs::path& folder) {
   if (fs::exists(folder / "xvector.scp")) {
     set = ReadScp(folder / "xvector.scp");
   } else if (fs::exists(folder / "xvector.ark")) {
-    set = ParseArk(ReadTextFile(folder / "xvector.ark"), (folder / "xvector.ark").string());
+    set = ParseArk(ReadTextFile(folder / "xvector.ark", kLargestFile),
+                   (folder / "xvector.ark").string());
   } else if (fs::exists(folder / "xvector.npy")) {
     set = ReadNpy(folder / "xvector.npy");
   } else {
@@ -343,7 +345,7 @@ EmbeddingSet ReadEmbeddings(const fs::path& path) {
   if (path.extension() == ".scp") return ReadScp(path);
   if (path.extension() == ".npy") return ReadNpy(path);
   if (path.extension() == ".ark" || path.extension() == ".txt") {
-    return ParseArk(ReadTextFile(path), path.string());
+    return ParseArk(ReadTextFile(path, kLargestFile), path.string());
   }
   throw Error(fmt::format("'{}' is no folder of embeddings and no .ark, .scp, .npy or .txt file",
                           path.string()));

@@ -141,8 +141,9 @@ std::unique_ptr<SpeakerEncoder> ParseEncoder(std::string_view bytes, const std::
 std::unique_ptr<SpeakerEncoder> OpenEncoder(const std::string& name_or_file, bool trust_models) {
   if (name_or_file == kDefaultEncoder) return ParseEncoder(kDefaultEncoderBytes, kDefaultEncoder);
   const std::filesystem::path path = name_or_file;
-  if (path.extension() != ".onnx") return ParseEncoder(ReadTextFile(path), name_or_file);
-  const std::string bytes = ReadTextFile(path);
+  if (path.extension() != ".onnx")
+    return ParseEncoder(ReadTextFile(path, kLargestFile), name_or_file);
+  const std::string bytes = ReadTextFile(path, kLargestFile);
   OnnxSession session(OnnxRuntime::Open(ModelFolders::Default({}, trust_models)), bytes,
                       name_or_file);
   std::unique_ptr<SpeakerEncoder> encoder =

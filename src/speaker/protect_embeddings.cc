@@ -167,10 +167,10 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
   if (options.experiment_seed) {
     report.notes.emplace_back("drawn from a public number: an experiment, it protects nobody");
   }
+  MakeFolder(options.out);
   if (!options.private_report.empty()) {
     WritePrivateFile(options.private_report, drawn.private_report);
   }
-  MakeFolder(options.out);
   EmbeddingFiles files = options.files;
   files.if_exists = IfExists::kRefuse;  // another run may have come meanwhile
   WriteEmbeddings(drawn.set, options.out, files);

@@ -60,7 +60,7 @@ SetScores ScoreSets(const std::filesystem::path& enrol, const std::filesystem::p
   }
   if (!options.keys.empty()) {
     const std::string where = options.keys.string();
-    result.pairs = LocateTrials(ParseTrialPairs(ReadTextFile(options.keys), where),
+    result.pairs = LocateTrials(ParseTrialPairs(ReadTextFile(options.keys, kLargestFile), where),
                                 result.model_ids, result.trial_ids, where);
     return result;
   }

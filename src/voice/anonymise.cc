@@ -23,15 +23,22 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Where the record of a single file goes: sotto-run.json beside it, unless a record of another
-// output is there.
-fs::path RecordPath(const fs::path& out) {
-  fs::path plain = out.parent_path() / "sotto-run.json";
-  if (!fs::exists(plain)) return plain;
+// Whether the file is a record of `output`.
+bool IsRecordOf(const fs::path& file, const fs::path& output) {
   const auto record =
-      nlohmann::json::parse(ReadTextFile(plain), nullptr, /*allow_exceptions=*/false);
-  if (record.is_object() && record.value("output", "") == out.filename().string()) return plain;
-  return out.parent_path() / (out.filename().string() + ".sotto-run.json");
+      nlohmann::json::parse(ReadTextFile(file), nullptr, /*allow_exceptions=*/false);
+  return record.is_object() && record.contains("output") &&
+         record["output"] == output.filename().string();
+}
+
+// Where the record of a single file goes: sotto-run.json beside it, unless a record of another
+// output is there. Throws Error where something else has the second name.
+fs::path RecordPath(const fs::path& out, IfExists if_exists) {
+  fs::path plain = out.parent_path() / "sotto-run.json";
+  if (!fs::exists(plain) || IsRecordOf(plain, out)) return plain;
+  fs::path own = out.parent_path() / (out.filename().string() + ".sotto-run.json");
+  if (!fs::exists(own) || !IsRecordOf(own, out)) RefuseExisting(own, if_exists);
+  return own;
 }
 
 AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string& version) {
@@ -69,31 +76,25 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
   const auto method = MakeMethod(options, key);
   const std::string id = options.in.stem().string();
   const Span whole{id, id, 0.0, -1.0, {}};
-  {
-    // In and out may be one file under two names.
-    const SoundFormat format = SoundReader(options.in).Format();
-    const Container target = container.value_or(OutputFormat(format).container);
-    const fs::path path = stem.string() + Extension(target);
-    std::error_code code;
-    if (fs::equivalent(options.in, path, code)) {
-      throw Error(fmt::format("'{}' is input and output at once", path.string()));
-    }
-    RefuseExisting(path, options.Outputs());
-    RefuseExisting(options.key_out, options.Outputs());
-  }
-  SweepTemporaries(stem.has_parent_path() ? stem.parent_path() : ".");
+  const SoundFormat format = SoundReader(options.in).Format();
+  const fs::path path =
+      stem.string() + Extension(container.value_or(OutputFormat(format).container));
+  const fs::path record_path = RecordPath(path, options.Outputs());
+  RequireDistinct({path, options.key_out, record_path}, options.in);
+  RefuseExisting(path, options.Outputs());
+  RefuseExisting(options.key_out, options.Outputs());
   FitToCorpus(*method, SingleFileCorpus(options.in), options, report);
   const ProtectedFile made = ProtectFile(options.in, stem, {.if_exists = options.Outputs()},
                                          container, {&whole, 1}, *method, options);
+  made.file->Sync();
   WriteKeyOut(options, key, options.Outputs());
   made.file->Commit();
   report.done = 1;
   report.complete = true;
   report.audio_seconds = made.audio_seconds;
   auto record = nlohmann::ordered_json::parse(RunRecord(options, report, version));
-  const fs::path& path = made.file->FinalPath();
   record["output"] = path.filename().string();
-  WriteFileAtomically(RecordPath(path), DumpJson(record, 2) + "\n");
+  WriteFileAtomically(record_path, DumpJson(record, 2) + "\n");
   report.wall_seconds = SecondsSince(start);
   return report;
 }
@@ -102,6 +103,20 @@ bool IsInside(const fs::path& inner, const fs::path& outer) {
   const fs::path relative =
       fs::weakly_canonical(inner).lexically_relative(fs::weakly_canonical(outer));
   return !relative.empty() && *relative.begin() != "..";
+}
+
+// With --force: nothing that goes in may be replaced.
+void RefuseSecretsOverOriginals(const AnonymiseOptions& options, const Corpus& corpus) {
+  for (const fs::path& secret : {options.key_out, options.map_out}) {
+    if (secret.empty() || !fs::exists(secret)) continue;
+    bool original = IsInside(secret, corpus.root);
+    for (const Recording& recording : corpus.recordings) {
+      original = original || SameFile(secret, recording.path);
+    }
+    if (original) {
+      throw Error(fmt::format("'{}' is one of the originals, or lies among them", secret.string()));
+    }
+  }
 }
 
 }  // namespace
@@ -115,6 +130,7 @@ void AnonymiseOptions::Validate() const {
   if (!key_file.empty() && !key_out.empty()) throw Error("--key and --key-out exclude each other");
   if (!map_out.empty() && !new_ids) throw Error("--map-out needs --new-ids");
   if (jobs < 1) throw Error(fmt::format("--jobs {}: at least 1", jobs));
+  RequireDistinct({key_out, map_out});
 }
 
 std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version) {
@@ -152,6 +168,7 @@ AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& ve
                             options.out.string()));
   }
   RefuseBadCorpus(scan.problems, options.in);
+  RefuseSecretsOverOriginals(options, scan.corpus);
   const auto start = Clock::now();
   AnonymiseReport report = CorpusRun(options, std::move(scan.corpus)).Run(version);
   report.wall_seconds = SecondsSince(start);

@@ -55,6 +55,8 @@ struct AnonymiseReport {
   std::size_t target_draws = 0;    // voice-ind: at most, for the speaker with most utterances
   bool complete = false;           // the output is a whole corpus (or file)
   std::vector<std::string> notes;  // what the user should know: warnings, files left out
+  // For the user's eyes alone: what depends on the speech and is in no epsilon.
+  std::vector<std::string> private_notes;
 };
 
 // Runs. Throws Error when the run cannot start or finish as a whole; items that fail are in the

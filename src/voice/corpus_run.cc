@@ -63,6 +63,12 @@ std::string IdMap(const Corpus& corpus, const std::vector<std::string>& files,
   return text;
 }
 
+// However it is written: "corpus" and "corpus/" are one.
+std::string AbsoluteInput(const fs::path& in) {
+  const fs::path normal = fs::absolute(in).lexically_normal();
+  return (normal.has_filename() ? normal : normal.parent_path()).string();
+}
+
 const char* Plural(std::size_t n) { return n == 1 ? "" : "s"; }
 
 }  // namespace
@@ -74,8 +80,7 @@ CorpusRun::CorpusRun(const AnonymiseOptions& options, Corpus corpus)
           options.out, GivenKey(options),
           {"anonymise", options.Text(), Name(options.strategy), options.context,
            std::string(options.new_ids ? "new ids" : "ids kept") + (options.mark ? ", marked" : ""),
-           options.container ? Extension(*options.container) : "same",
-           fs::absolute(options.in).lexically_normal().string(),
+           options.container ? Extension(*options.container) : "same", AbsoluteInput(options.in),
            fmt::format("kind {} {}", static_cast<int>(corpus_.kind), corpus_.manifest_name)}) {}
 
 AnonymiseReport CorpusRun::Run(const std::string& version) {
@@ -85,16 +90,14 @@ AnonymiseReport CorpusRun::Run(const std::string& version) {
   AddNotes();
   if (state_.FinishingRecord() && FinishInterrupted()) return std::move(report_);
   try {
-    for (const fs::path& secret : {options_.key_out, options_.map_out}) {
-      if (!secret.empty()) SweepTemporaries(secret.has_parent_path() ? secret.parent_path() : ".");
-    }
-    WriteKeyOut(options_, state_.RunKey(), IfExistsFor(options_.key_out));
+    RefuseSecrets();
     naming_ = MakeNaming(options_, corpus_, state_.RunKey());
     PlanNames();
     method_ = MakeMethod(options_, state_.RunKey());
     inputs_.emplace(corpus_, method_->NeedsFit(), state_.WorkFolder(), options_.jobs);
     RemoveWithdrawn();
     FitToCorpus(*method_, corpus_, options_, report_);
+    WriteKey();
   } catch (...) {
     if (!state_.IsResumed()) state_.Complete();  // nothing was begun
     throw;
@@ -155,6 +158,7 @@ void CorpusRun::RemoveWithdrawn() {
     report_.notes.emplace_back("the tables of the corpus have changed since the run was begun");
   }
   for (const std::string& table : CorpusTableNames(corpus_)) fs::remove(options_.out / table);
+  SyncFolder(options_.out);
   const std::set<std::string> wanted(stems_.begin(), stems_.end());
   for (const auto& [stem, item] : state_.Made()) {
     if (!wanted.contains(stem) && RemoveOutput(item.file)) ++withdrawn_;
@@ -170,9 +174,12 @@ void CorpusRun::AddChangeNotes() {
   note(damaged_, "of the interrupted run found damaged: made again");
 }
 
-// False when it was not there.
-bool CorpusRun::RemoveOutput(const std::string& file) const {
-  return fs::remove(JoinInside(options_.out, file));
+// Not to come back with a loss of power. False when it was not there.
+bool CorpusRun::RemoveOutput(const std::string& file) {
+  const fs::path path = JoinInside(options_.out, file);
+  if (!fs::remove(path)) return false;
+  SyncFolder(path.parent_path());
+  return true;
 }
 
 // Of outputs that were removed, or never got their names.
@@ -281,7 +288,7 @@ void CorpusRun::CountDraws(const MadeItem& item) {
   for (const std::string& draw : item.draws) draws_[draw.substr(0, draw.find('/'))].insert(draw);
 }
 
-// For the terminal alone. The record states the bound, and nothing is released beyond it.
+// The record states the bound, and nothing is released beyond it.
 void CorpusRun::CheckDraws() {
   std::size_t most = 0;
   for (const auto& [speaker, draws] : draws_) most = std::max(most, draws.size());
@@ -290,7 +297,7 @@ void CorpusRun::CheckDraws() {
     throw Error(fmt::format("voice-ind: {} draws for one speaker, and {} were declared", most,
                             report_.target_draws));
   }
-  report_.notes.push_back(
+  report_.private_notes.push_back(
       fmt::format("voice-ind: {} draw{} made for the speaker with most. The number follows the "
                   "speech and is not in the record, which states the bound of {}",
                   most, most == 1 ? " was" : "s were", report_.target_draws));
@@ -301,16 +308,64 @@ void CorpusRun::WriteRecord(const std::string& text) const {
                       {.if_exists = IfExists::kReplace, .work = state_.WorkFolder()});
 }
 
+// Before the work: a key or a map in the way that this run did not write.
+void CorpusRun::RefuseSecrets() const {
+  for (const fs::path& secret : {options_.key_out, options_.map_out}) {
+    if (secret.empty()) continue;
+    const fs::path folder = secret.has_parent_path() ? secret.parent_path() : ".";
+    if (!fs::is_directory(folder)) {
+      throw Error(fmt::format("there is no folder '{}'", folder.string()));
+    }
+    if (!state_.Wrote(secret)) RefuseExisting(secret, options_.Outputs());
+  }
+}
+
 // A run that is taken up again finds the key and the map that it wrote itself.
-IfExists CorpusRun::IfExistsFor(const fs::path& secret) {
-  const bool own = !secret.empty() && state_.SetWritten(secret);
+IfExists CorpusRun::IfExistsFor(const fs::path& secret, const std::string& content) {
+  const bool own = state_.Wrote(secret);
+  if (!own) RefuseExisting(secret, options_.Outputs());
+  state_.SetWritten(secret, content);
   return own ? IfExists::kReplace : options_.Outputs();
+}
+
+void CorpusRun::WriteKey() {
+  if (options_.key_out.empty()) return;
+  const Key& key = state_.RunKey();
+  std::string content = key.FileText();
+  const IfExists if_exists = IfExistsFor(options_.key_out, content);
+  Wipe(content);
+  key.WriteFile(options_.key_out, if_exists);
 }
 
 void CorpusRun::WriteMap(const Corpus& released, const std::vector<std::string>& files) {
   if (options_.map_out.empty()) return;
-  WritePrivateFile(options_.map_out, IdMap(released, files, naming_),
-                   IfExistsFor(options_.map_out));
+  const std::string map = IdMap(released, files, naming_);
+  WritePrivateFile(options_.map_out, map, IfExistsFor(options_.map_out, map));
+}
+
+// OUT was empty when the run began. A file that neither the run nor its state knows may be an
+// output whose line was lost, of a recording that is withdrawn since.
+void CorpusRun::RequireNothingElse() const {
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (!failed_.contains(i)) known.insert(files_[i]);
+  }
+  for (const std::string& table : CorpusTableNames(corpus_)) known.insert(table);
+  known.insert("sotto-run.json");
+  for (auto entry = fs::recursive_directory_iterator(options_.out);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (entry.depth() == 0 && entry->path().filename() == kWorkFolderName) {
+      entry.disable_recursion_pending();
+      continue;
+    }
+    if (entry->is_directory() && !entry->is_symlink()) continue;
+    const std::string file = entry->path().lexically_relative(options_.out).string();
+    if (known.contains(file)) continue;
+    throw Error(
+        fmt::format("'{}' is no output of this run, and was not there when it began: take "
+                    "it away and run the same command again",
+                    entry->path().string()));
+  }
 }
 
 void CorpusRun::Finish(const std::string& version) {
@@ -324,35 +379,63 @@ void CorpusRun::Finish(const std::string& version) {
     if (!corpus_.rows.empty()) released.rows.push_back(corpus_.rows[i]);
     files.push_back(files_[i]);
   }
-  if (state_.IsResumed()) RemoveEmptyFolders();
+  RemoveEmptyFolders();
+  if (state_.IsResumed()) RequireNothingElse();
   WriteCorpusTables(released, options_.out, files, naming_, state_.WorkFolder());
   WriteMap(released, files);
   report_.complete = true;
   const std::string record = RunRecord(options_, report_, version);
   for (const std::string& table : CorpusTableNames(corpus_)) files.push_back(table);
-  state_.BeginFinishing(CorpusText(corpus_, digests_), record, files);
+  RunState::Finished finished{CorpusText(corpus_, digests_), record, files, {}};
+  for (const auto& failure : report_.failures) {
+    finished.failures.emplace_back(failure.id, failure.reason);
+  }
+  state_.BeginFinishing(finished);
   WriteRecord(record);
   state_.Complete();
 }
 
 // All was made when the run was stopped: what is left is to say so. False when the corpus has
-// changed since, and everything has to be made again.
+// changed since, or an output, and everything has to be made again.
 bool CorpusRun::FinishInterrupted() {
-  if (!state_.IsSameCorpus(
-          CorpusText(corpus_, ReadDigests(corpus_, state_.WorkFolder(), options_.jobs)))) {
+  const std::vector<std::string> digests = ReadDigests(corpus_, state_.WorkFolder(), options_.jobs);
+  std::set<std::string> failed;
+  for (const auto& [id, reason] : state_.FinishingFailures()) failed.insert(id);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    // Not a reason to throw away what is finished.
+    if (digests[i] != kUnreadable || failed.contains(corpus_.recordings[i].id)) continue;
+    throw Error(
+        fmt::format("'{}' cannot be read, and everything in '{}' is made: put it back, or "
+                    "take it out of the corpus to have the rest made again without it",
+                    corpus_.recordings[i].id, options_.out.string()));
+  }
+  const bool same_corpus = state_.IsSameCorpus(CorpusText(corpus_, digests));
+  const std::string not_whole = state_.NotWhole();
+  if (!same_corpus || !not_whole.empty()) {
     state_.Restart();
-    report_.notes.emplace_back(
-        "the corpus has changed since the run gave up its key: everything is protected again");
+    report_.notes.push_back(
+        !same_corpus
+            ? "the corpus has changed since the run gave up its key: everything is protected again"
+            : fmt::format("outputs have changed since the run gave up its key ('{}'): everything "
+                          "is protected again",
+                          not_whole));
+    for (const std::string& file : state_.WrittenFiles()) {
+      if (SameFile(file, options_.key_out) || SameFile(file, options_.map_out)) continue;
+      report_.notes.push_back(
+          fmt::format("'{}' was written by the run before and does not belong to this one", file));
+    }
     return false;
   }
   for (const fs::path& secret : {options_.key_out, options_.map_out}) {
-    if (secret.empty() || fs::exists(secret)) continue;
+    if (secret.empty() || state_.Wrote(secret)) continue;
     report_.notes.push_back(
         fmt::format("'{}' is not written: the key of the run is gone", secret.string()));
   }
   const std::string& record = *state_.FinishingRecord();
-  const auto counts = nlohmann::json::parse(record).at("counts");
-  report_.done = report_.resumed = counts.at("done");
+  report_.done = report_.resumed = nlohmann::json::parse(record).at("counts").at("done");
+  for (const auto& [id, reason] : state_.FinishingFailures()) {
+    report_.failures.push_back({id, reason});
+  }
   WriteRecord(record);
   state_.Complete();
   report_.complete = true;

@@ -28,7 +28,7 @@ class CorpusRun {
   void PlanNames();
   void RemoveWithdrawn();
   void AddChangeNotes();
-  bool RemoveOutput(const std::string& file) const;
+  bool RemoveOutput(const std::string& file);
   bool IsWhole(const MadeItem& item) const;
   double RunItem(std::size_t i, OutputQueue& queue);
   void Fail(std::size_t i, const std::string& reason);
@@ -36,10 +36,13 @@ class CorpusRun {
   void CountDraws(const MadeItem& item);
   void CheckDraws();
   void WriteRecord(const std::string& text) const;
-  IfExists IfExistsFor(const std::filesystem::path& secret);
+  void RefuseSecrets() const;
+  IfExists IfExistsFor(const std::filesystem::path& secret, const std::string& content);
+  void WriteKey();
   void WriteMap(const Corpus& released, const std::vector<std::string>& files);
   void Finish(const std::string& version);
   bool FinishInterrupted();
+  void RequireNothingElse() const;
   void RemoveEmptyFolders() const;
 
   const AnonymiseOptions& options_;

@@ -31,7 +31,8 @@ Range Range::Parse(const std::string& text, const std::string& name) {
 void RequireAskedAlpha(const Range& alpha) {
   for (const double end : {alpha.lo, alpha.hi}) {
     if (end >= kLeastAlpha && end <= kMostAlpha) continue;
-    throw Error(fmt::format("alpha {}: {} to {} is allowed", end, kLeastAlpha, kMostAlpha));
+    throw Error(
+        fmt::format("method mcadams: alpha {}: {} to {} is allowed", end, kLeastAlpha, kMostAlpha));
   }
 }
 

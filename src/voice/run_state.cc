@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "audio/corpus.h"
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/no_core_dumps.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -22,6 +24,9 @@ namespace {
 
 constexpr std::string_view kTitle = "sotto run state 2";
 constexpr std::string_view kAnyTitle = "sotto run state ";
+// For the head of a state, or the line of one name.
+constexpr std::size_t kStateRoom = 512;
+constexpr std::string_view kFinishing = "finishing", kRestarting = "restarting";
 
 bool HoldsOtherFiles(const fs::path& out) {
   for (const auto& entry : fs::directory_iterator(out)) {
@@ -75,6 +80,10 @@ Error CannotRemove(const fs::path& path, const std::string& reason) {
   return Error(fmt::format("cannot remove '{}': {}", path.string(), reason));
 }
 
+std::string AbsoluteName(const fs::path& file) {
+  return fs::absolute(file).lexically_normal().string();
+}
+
 std::string Stem(const std::string& file) { return fs::path(file).replace_extension().string(); }
 
 }  // namespace
@@ -103,7 +112,7 @@ RunState::RunState(const fs::path& out, const std::optional<Key>& given_key,
     if (resumed_) {
       Read();
     } else {
-      Start();
+      Start({});
     }
   } catch (...) {
     ::close(lock_);
@@ -161,12 +170,23 @@ std::string RunState::Fingerprint(const Key& key, const std::string& text) const
   return key.Name({"sotto run 2", all, text}, 64);
 }
 
-void RunState::Start() {
+void RunState::Start(const std::vector<std::string>& own) {
   key_ = given_key_ ? *given_key_ : Key::FromSystem();
   std::string hex = given_key_ ? "given" : key_->Hex();
-  std::string text =
-      fmt::format("{}\nkey {}\nparameters {}\n", kTitle, hex, Fingerprint(*key_, {}));
+  const NoCoreDumps while_the_key_is_text;
+  // Appended to room of its own: no other place in memory is left with the key in it.
+  std::string text;
+  std::size_t room = kStateRoom;
+  for (const std::string& name : own) room += 4 * name.size() + kStateRoom;
+  text.reserve(room);
+  text.append(kTitle).append("\nkey ").append(hex).append("\nparameters ");
+  text.append(Fingerprint(*key_, {})).append("\n");
   Wipe(hex);
+  for (const std::string& name : own) {
+    const std::string fingerprint = OfFile(name);
+    written_.emplace(name, fingerprint);
+    text.append(Signed(fmt::format("written {} {}", Escape(name), fingerprint)));
+  }
   WritePrivateFile(work_ / "state", text, IfExists::kReplace);
   Wipe(text);
   SyncFolder(out_);
@@ -182,6 +202,7 @@ std::string RunState::Signed(const std::string& line) const {
 }
 
 void RunState::Read() {
+  const NoCoreDumps while_the_key_is_text;
   const fs::path path = work_ / "state";
   std::string text = ReadTextFile(path);
   const std::unique_ptr<std::string, void (*)(std::string*)> wiped(
@@ -195,9 +216,8 @@ void RunState::Read() {
                     "it with that version, or remove the folder and start again",
                     out_.string(), earlier ? "an earlier" : "another", number));
   }
-  if (lines.size() >= 2 && lines[0] == kTitle && lines[1] == "finishing") {
-    return ReadFinishing(text);
-  }
+  const bool no_key = lines.size() >= 2 && (lines[1] == kFinishing || lines[1] == kRestarting);
+  if (no_key && lines[0] == kTitle) return ReadFinishing(text);
   const std::string damaged =
       fmt::format("'{}' is damaged: remove '{}' and start again", path.string(), out_.string());
   if (lines.size() < 3 || lines[0] != kTitle || !lines[1].starts_with("key ") ||
@@ -230,7 +250,9 @@ bool RunState::ReadLine(std::string_view line) {
   if (Signed(content) != std::string(line) + "\n") return false;
   const auto fields = SplitBlanks(content);
   if (fields[0] == "tables" && fields.size() == 2) tables_ = fields[1];
-  if (fields[0] == "written" && fields.size() == 2) written_.push_back(Unescape(fields[1]));
+  if (fields[0] == "written" && fields.size() == 3) {
+    written_.emplace(Unescape(fields[1]), fields[2]);
+  }
   if (fields[0] == "made" && fields.size() >= 4) {
     MadeItem item{Unescape(fields[1]), std::string(fields[2]), std::string(fields[3]), {}};
     for (std::size_t i = 4; i < fields.size(); ++i) item.draws.emplace_back(fields[i]);
@@ -266,26 +288,55 @@ bool RunState::SetTables(const std::string& text) {
   return tables_ == before;
 }
 
-bool RunState::SetWritten(const fs::path& file) {
-  const std::string name = fs::absolute(file).lexically_normal().string();
-  if (std::find(written_.begin(), written_.end(), name) != written_.end()) return true;
-  Append(Signed("written " + Escape(name)));
-  written_.push_back(name);
-  return false;
+std::string RunState::OfFile(const fs::path& file) const {
+  std::error_code code;
+  if (!fs::is_regular_file(fs::symlink_status(file, code))) return {};
+  return (key_ ? *key_ : Salt()).Name({"sotto run file 2", FileDigest(file)}, 64);
 }
 
-void RunState::BeginFinishing(const std::string& corpus, const std::string& record,
-                              const std::vector<std::string>& files) {
+bool RunState::Wrote(const fs::path& file) const {
+  const std::string found = OfFile(file);
+  return !found.empty() && written_.contains({AbsoluteName(file), found});
+}
+
+std::vector<std::string> RunState::WrittenFiles() const {
+  std::set<std::string> files;
+  for (const auto& [name, fingerprint] : written_) {
+    if (Wrote(name)) files.insert(name);
+  }
+  return {files.begin(), files.end()};
+}
+
+void RunState::SetWritten(const fs::path& file, const std::string& content) {
+  const std::string name = AbsoluteName(file);
+  const std::string fingerprint = key_->Name({"sotto run file 2", ContentDigest(content)}, 64);
+  if (!written_.emplace(name, fingerprint).second) return;
+  Append(Signed(fmt::format("written {} {}", Escape(name), fingerprint)));
+}
+
+void RunState::BeginFinishing(const Finished& finished) {
   // A salt in the place of the key: it tells whether key, parameters and corpus are still the same,
   // and no target.
   const Key salt = Key::FromSystem();
-  std::string text =
-      fmt::format("{}\nfinishing\nsalt {}\nparameters {}\ncorpus {}\nrecord {}\n", kTitle,
-                  salt.Hex(), GivenFingerprint(salt), Fingerprint(salt, corpus), Escape(record));
-  for (const std::string& file : files) text += fmt::format("file {}\n", Escape(file));
-  for (const std::string& file : written_) text += fmt::format("written {}\n", Escape(file));
+  const std::vector<std::string> secrets = WrittenFiles();
+  salt_ = salt.Hex();
+  std::string text = fmt::format("{}\nfinishing\nsalt {}\nparameters {}\ncorpus {}\nrecord {}\n",
+                                 kTitle, salt_, GivenFingerprint(salt),
+                                 Fingerprint(salt, finished.corpus), Escape(finished.record));
+  key_.reset();
+  for (const std::string& file : finished.files) {
+    text += fmt::format("file {} {}\n", Escape(file), OfFile(JoinInside(out_, file)));
+  }
+  for (const std::string& name : secrets) {
+    text += fmt::format("written {} {}\n", Escape(name), OfFile(name));
+  }
+  for (const auto& [id, reason] : finished.failures) {
+    text += fmt::format("failed {} {}\n", Escape(id), Escape(reason));
+  }
   WritePrivateFile(work_ / "state", text + EndLine(salt, text), IfExists::kReplace);
 }
+
+Key RunState::Salt() const { return Key::FromHex(salt_, (work_ / "state").string()); }
 
 std::string RunState::GivenFingerprint(const Key& salt) const {
   return Fingerprint(
@@ -303,30 +354,58 @@ void RunState::ReadFinishing(const std::string& text) {
     throw damaged;
   }
   salt_ = lines[2].substr(5);
-  const Key salt = Key::FromHex(salt_, where);
+  const Key salt = Salt();
   const std::string end =
       EndLine(salt, std::string_view(text).substr(
                         0, static_cast<std::size_t>(lines.back().data() - text.data())));
   if (!text.ends_with(end) || lines.back().size() + 1 != end.size()) throw damaged;
   if (GivenFingerprint(salt) != lines[3].substr(11)) throw OtherParameters(out_);
+  restarting_ = lines[1] == kRestarting;
   corpus_ = lines[4].substr(7);
   record_ = Unescape(lines[5].substr(7));
   for (const std::string_view line : std::span(lines).subspan(6)) {
-    if (line.starts_with("file ")) files_.push_back(Unescape(line.substr(5)));
-    if (line.starts_with("written ")) written_.push_back(Unescape(line.substr(8)));
+    const auto fields = SplitBlanks(line);
+    if (fields.size() < 2) throw damaged;
+    const std::string name = Unescape(fields[1]), rest(fields.size() > 2 ? fields[2] : "");
+    if (fields[0] == "file") files_.emplace_back(name, rest);
+    if (fields[0] == "written") written_.emplace(name, rest);
+    if (fields[0] == "failed") failures_.emplace_back(name, Unescape(rest));
   }
 }
 
+std::string RunState::NotWhole() const {
+  if (restarting_) return "outputs that were being removed";
+  for (const auto& [file, fingerprint] : files_) {
+    if (fingerprint.empty() || OfFile(JoinInside(out_, file)) != fingerprint) return file;
+  }
+  return {};
+}
+
 void RunState::Restart() {
-  for (const std::string& file : files_) fs::remove(JoinInside(out_, file));
-  const std::vector<std::string> written = std::exchange(written_, {});
+  const fs::path path = work_ / "state";
+  if (!restarting_) {
+    // Whoever takes it up now must not take the rest for the whole.
+    std::string text = ReadTextFile(path);
+    const std::string_view from = kFinishing;
+    text.replace(text.find(from), from.size(), kRestarting);
+    text.resize(text.rfind("end "));
+    WritePrivateFile(path, text + EndLine(Salt(), text), IfExists::kReplace);
+  }
+  std::set<fs::path> folders;
+  for (const auto& [file, fingerprint] : files_) {
+    const fs::path output = JoinInside(out_, file);
+    if (fs::remove(output)) folders.insert(output.parent_path());
+  }
+  for (const fs::path& folder : folders) SyncFolder(folder);
+  const std::vector<std::string> own = WrittenFiles();
+  written_.clear();
   record_.reset();
-  Start();
-  for (const std::string& file : written) SetWritten(file);
+  restarting_ = false;
+  Start(own);
 }
 
 bool RunState::IsSameCorpus(const std::string& corpus) const {
-  return Fingerprint(Key::FromHex(salt_, (work_ / "state").string()), corpus) == corpus_;
+  return Fingerprint(Salt(), corpus) == corpus_;
 }
 
 void RunState::Complete() {

@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -31,8 +33,8 @@ struct MadeItem {
 //           its name;
 //   *.part  files being written.
 // A run that has made everything replaces the state by one without the key ("finishing"), which
-// holds the run record; then the record is written and the folder goes. Every step is durable
-// before the next begins.
+// holds the run record and a fingerprint of each file in OUT; then the record is written and the
+// folder goes. Every step is durable before the next begins.
 class RunState {
  public:
   // Takes up the run in `out` or starts one. `given_key` is the user's key, absent when the
@@ -48,7 +50,14 @@ class RunState {
   bool IsResumed() const { return resumed_; }
   // The record of a run that was stopped while it finished. It needs no key, and has none.
   const std::optional<std::string>& FinishingRecord() const { return record_; }
-  // That run cannot take anything out any more: its outputs are removed and another one starts.
+  // The recordings that it went without, and why.
+  const std::vector<std::pair<std::string, std::string>>& FinishingFailures() const {
+    return failures_;
+  }
+  // What of that run's files is missing or not as it was made; empty: all are whole.
+  std::string NotWhole() const;
+  // That run cannot take anything out any more, or make anything again: its outputs are removed and
+  // another one starts. Stopped in between, it goes on here.
   void Restart();
   const Key& RunKey() const { return *key_; }
   const std::filesystem::path& WorkFolder() const { return work_; }
@@ -60,14 +69,23 @@ class RunState {
 
   // Whether the interrupted run read the same tables; these count from now on.
   bool SetTables(const std::string& text);
-  // Whether this run, or the interrupted one, has written the file outside OUT; it counts as
-  // written from now on.
-  bool SetWritten(const std::filesystem::path& file);
+  // A file outside OUT, key or map. Whether it is there as this run, or the interrupted one, wrote
+  // it: then, and only then, the run may replace it.
+  bool Wrote(const std::filesystem::path& file) const;
+  // Those that are still there so.
+  std::vector<std::string> WrittenFiles() const;
+  // Before it is written with this content.
+  void SetWritten(const std::filesystem::path& file, const std::string& content);
 
-  // Everything is made: the key goes. `corpus` is a text of all that the outputs were made from,
-  // `files` are all that lie in OUT.
-  void BeginFinishing(const std::string& corpus, const std::string& record,
-                      const std::vector<std::string>& files);
+  // What a run that finishes leaves in its state.
+  struct Finished {
+    std::string corpus;              // a text of all that the outputs were made from
+    std::string record;              // of the run
+    std::vector<std::string> files;  // all that lie in OUT, the record apart
+    std::vector<std::pair<std::string, std::string>> failures;  // ids and reasons
+  };
+  // Everything is made: the key goes.
+  void BeginFinishing(const Finished& finished);
   // Whether `corpus` is what the finishing run was made from.
   bool IsSameCorpus(const std::string& corpus) const;
   // The run is complete: the work folder is deleted.
@@ -75,7 +93,8 @@ class RunState {
 
  private:
   void Lock(const std::filesystem::path& out);
-  void Start();
+  // `own`: files of key and map that the run before wrote and this one may replace.
+  void Start(const std::vector<std::string>& own);
   void Read();
   void ReadFinishing(const std::string& text);
   bool ReadLine(std::string_view line);
@@ -83,6 +102,9 @@ class RunState {
   std::string Signed(const std::string& line) const;
   std::string Fingerprint(const Key& key, const std::string& text) const;
   std::string GivenFingerprint(const Key& salt) const;
+  // Of the file's content; empty where there is none to be read.
+  std::string OfFile(const std::filesystem::path& file) const;
+  Key Salt() const;
 
   std::filesystem::path out_, work_;
   const std::optional<Key> given_key_;
@@ -91,10 +113,14 @@ class RunState {
   bool resumed_ = false;
   std::map<std::string, MadeItem> made_;
   std::string tables_;
-  std::vector<std::string> written_;  // absolute paths
+  // Absolute paths, and fingerprints of what was written there: by the key, or by the salt.
+  std::set<std::pair<std::string, std::string>> written_;
+  // Of a finishing run.
   std::optional<std::string> record_;
-  std::string salt_, corpus_;       // of a finishing run
-  std::vector<std::string> files_;  // of a finishing run, below OUT
+  bool restarting_ = false;
+  std::string salt_, corpus_;
+  std::vector<std::pair<std::string, std::string>> files_;  // below OUT, and fingerprints
+  std::vector<std::pair<std::string, std::string>> failures_;
   int lock_ = -1, state_ = -1;
 };
 

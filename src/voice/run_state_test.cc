@@ -75,7 +75,10 @@ TEST(RunState, RemembersOutputsUnderAnyName) {
     state.AddMade(std::vector{one, {"c.flac", "before", "before", {}}});
     state.AddMade(std::vector{two});
     EXPECT_FALSE(state.SetTables("first"));
-    EXPECT_FALSE(state.SetWritten("map"));
+    std::ofstream(folder / "map") << "ours";
+    EXPECT_FALSE(state.Wrote(folder / "map"));
+    state.SetWritten(folder / "map", "ours");
+    EXPECT_TRUE(state.Wrote(folder / "map"));
   }
   RunState state(folder / "out", std::nullopt, {"p"});
   ASSERT_EQ(state.Made().size(), 2U);
@@ -84,7 +87,10 @@ TEST(RunState, RemembersOutputsUnderAnyName) {
   EXPECT_EQ(state.Made().at("c").draws, two.draws);
   EXPECT_TRUE(state.SetTables("first"));
   EXPECT_FALSE(state.SetTables("second"));
-  EXPECT_TRUE(state.SetWritten("map"));
+  EXPECT_TRUE(state.Wrote(folder / "map"));
+  // Somebody else's by now.
+  std::ofstream(folder / "map") << "theirs";
+  EXPECT_FALSE(state.Wrote(folder / "map"));
 }
 
 TEST(RunState, LinesThatWereNotWrittenToTheirEndCountForNothing) {
@@ -134,9 +140,13 @@ TEST(RunState, AFinishingRunHasNoKeyAndKnowsItsCorpus) {
   {
     RunState state(folder / "out", std::nullopt, {"p"});
     hex = state.RunKey().Hex();
-    state.SetWritten(folder / "map");
+    std::ofstream(folder / "map") << "m";
+    state.SetWritten(folder / "map", "m");
+    state.SetWritten(folder / "gone", "g");
     std::ofstream(folder / "out/a.wav") << "x";
-    state.BeginFinishing("corpus", "{\"complete\": true}\n", {"a.wav", "text"});
+    std::ofstream(folder / "out/text") << "y";
+    state.BeginFinishing(
+        {"corpus", "{\"complete\": true}\n", {"a.wav", "text"}, {{"b 1", "no sound"}}});
   }
   EXPECT_FALSE(Has(ReadTextFile(folder / "out/.sotto-work/state"), hex.c_str()));
   EXPECT_TRUE(Has(Refusal(folder / "out", Key::FromExperimentSeed(1)), "other parameters"));
@@ -153,13 +163,55 @@ TEST(RunState, AFinishingRunHasNoKeyAndKnowsItsCorpus) {
   EXPECT_EQ(state.FinishingRecord(), "{\"complete\": true}\n");
   EXPECT_TRUE(state.IsSameCorpus("corpus"));
   EXPECT_FALSE(state.IsSameCorpus("another"));
+  ASSERT_EQ(state.FinishingFailures().size(), 1U);
+  EXPECT_EQ(state.FinishingFailures()[0].first, "b 1");
+  EXPECT_EQ(state.NotWhole(), "");
+  std::ofstream(folder / "out/text") << "z";
+  EXPECT_EQ(state.NotWhole(), "text");
+  fs::remove(folder / "out/text");
+  EXPECT_EQ(state.NotWhole(), "text");
+  EXPECT_EQ(state.WrittenFiles(), std::vector<std::string>{folder / "map"});
   state.Restart();
   EXPECT_FALSE(fs::exists(folder / "out/a.wav"));
   EXPECT_FALSE(state.FinishingRecord());
   EXPECT_NE(state.RunKey().Hex(), hex);
-  EXPECT_TRUE(state.SetWritten(folder / "map"));
+  EXPECT_TRUE(state.Wrote(folder / "map"));
+  EXPECT_FALSE(state.Wrote(folder / "gone"));
   state.Complete();
   EXPECT_TRUE(fs::is_empty(folder / "out"));
+}
+
+// Killed between the removals: what is left is not taken for the whole, and key and map may still
+// be replaced.
+TEST(RunState, ARestartThatWasStoppedGoesOn) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "out/.sotto-work/state";
+  {
+    RunState state(folder / "out", std::nullopt, {"p"});
+    std::ofstream(folder / "map") << "m";
+    state.SetWritten(folder / "map", "m");
+    std::ofstream(folder / "out/a.wav") << "x";
+    state.BeginFinishing({"corpus", "{}", {"a.wav"}, {}});
+    const std::string finishing = ReadTextFile(file);
+    state.Restart();
+    // As it was when the first output was about to go.
+    std::ofstream(folder / "out/a.wav") << "x";
+    std::ofstream(file, std::ios::trunc) << finishing;
+    EXPECT_EQ(ReadTextFile(file), finishing);
+  }
+  for (const bool removed : {false, true}) {
+    std::string restarting;
+    {
+      RunState state(folder / "out", std::nullopt, {"p"});
+      ASSERT_TRUE(state.FinishingRecord());
+      EXPECT_EQ(state.NotWhole().empty(), !removed);
+      if (removed) state.Restart();
+    }
+    if (!removed) fs::remove(folder / "out/a.wav");
+  }
+  RunState state(folder / "out", std::nullopt, {"p"});
+  EXPECT_FALSE(state.FinishingRecord());
+  EXPECT_TRUE(state.Wrote(folder / "map"));
 }
 
 }  // namespace
