@@ -1,5 +1,6 @@
 #include "report/assess_page.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -133,20 +134,36 @@ std::vector<std::string> Ids(const std::vector<Plot>& plots) {
   return ids;
 }
 
-TEST(VerifyPage, HasAllPicturesOfTheField) {
-  const Trials trials = ParseTrialTsv(
-      "label\tscore\tenrol\ttest\tenrol_spk\ttest_spk\n"
-      "target\t3\ta\ta1\ta\ta\nnontarget\t-1\ta\tb1\ta\tb\n"
-      "target\t2\tb\tb1\tb\tb\nnontarget\t2.5\tb\ta1\tb\ta\n",
-      "t");
+// `copies` of two speakers' trials.
+AssessPage SmallVerifyPage(int copies) {
+  std::string table = "label\tscore\tenrol\ttest\tenrol_spk\ttest_spk\n";
+  for (int i = 0; i < copies; ++i) {
+    table += fmt::format(
+        "target\t3\ta\ta{0}\ta\ta\nnontarget\t-1\ta\tb{0}\ta\tb\n"
+        "target\t2\tb\tb{0}\tb\tb\nnontarget\t2.5\tb\ta{0}\tb\ta\n",
+        i);
+  }
+  const Trials trials = ParseTrialTsv(table, "t");
   const ScoreLevels data = MakeLevels(trials);
   VerifyOptions options;
   options.resamples = 0;
-  const AssessPage page = VerifyPage(trials, data, Verify(trials, data, options), options, "t");
+  return VerifyPage(trials, data, Verify(trials, data, options), options, "t");
+}
+
+TEST(VerifyPage, HasAllPicturesOfTheField) {
+  const AssessPage page = SmallVerifyPage(10);
   EXPECT_EQ(Ids(page.plots), (std::vector<std::string>{"ece", "scores", "det", "calibration",
                                                        "linkability", "zoo"}));
   EXPECT_EQ(page.plots[0].series[0].name, "perfect privacy");
   EXPECT_EQ(page.tables[0].rows.size(), 2U);
+}
+
+// The published bins of D(s) do not exist there, and an empty picture would say "nothing".
+TEST(VerifyPage, SaysThatLinkabilityIsUndefinedBelowTwentyTargets) {
+  const AssessPage page = SmallVerifyPage(1);
+  EXPECT_EQ(Ids(page.plots),
+            (std::vector<std::string>{"ece", "scores", "det", "calibration", "zoo"}));
+  EXPECT_NE(page.notes.back().find("undefined"), std::string::npos) << page.notes.back();
 }
 
 TEST(ScoreHistogram, DensitiesAddUpToOneForEachClass) {
