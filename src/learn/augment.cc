@@ -99,6 +99,16 @@ Tensor Augment(const Tensor& x, const NoiseBank& noises, const AugmentOptions& o
   return y + coarse * (MuLaw(y) - y);
 }
 
+std::vector<std::int64_t> EvenShares(std::int64_t batch, std::size_t groups) {
+  std::vector<std::int64_t> shares(groups);
+  for (std::int64_t i = 0; i < batch; ++i) ++shares[static_cast<std::size_t>(i) % groups];
+  return shares;
+}
+
+std::int64_t SamplesAtSpeed(std::int64_t n, double speed) {
+  return static_cast<std::int64_t>(std::llround(speed * static_cast<double>(n) / 2.0)) * 2;
+}
+
 Tensor ChangeSpeed(const Tensor& x, std::int64_t n) {
   if (x.size(1) == n) return x;
   const Tensor spectrum = torch::fft::rfft(x);

@@ -8,6 +8,9 @@
 
 #include <torch/torch.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace sotto {
 
 struct AugmentOptions {
@@ -25,6 +28,13 @@ using NoiseBank = torch::Tensor;
 // batch × samples, full scale 1.
 torch::Tensor Augment(const torch::Tensor& x, const NoiseBank& noises,
                       const AugmentOptions& options);
+
+// `batch` rows in `groups` parts of almost the same size, of which some may be 0.
+std::vector<std::int64_t> EvenShares(std::int64_t batch, std::size_t groups);
+
+// Samples that become `n` when they are played `speed` times as fast; even, so that the transform
+// there and back keeps lengths.
+std::int64_t SamplesAtSpeed(std::int64_t n, double speed);
 
 // Speed changed by rate/100 (pitch and formants move with it): batch × round(n·speed) samples to
 // batch × n, by resampling in the frequency domain.

@@ -1,19 +1,19 @@
 #include "learn/content_trainer.h"
 
-#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 
 #include "base/error.h"
 #include "learn/base_net.h"
 #include "learn/bottleneck.h"
-#include "learn/judges.h"
+#include "learn/frozen_nets.h"
 
 namespace sotto {
 namespace {
@@ -28,40 +28,6 @@ Tensor PairedMels(const TorchMel& mel, const Tensor& x, std::int64_t frames) {
   const std::int64_t missing = 2 * frames - mels.size(2);
   if (missing <= 0) return mels.narrow(2, 0, 2 * frames);
   return torch::cat({mels, mels.narrow(2, mels.size(2) - 1, 1).expand({-1, -1, missing})}, 2);
-}
-
-// Crops at a few speeds, and where each lies in the corpus.
-struct Batch {
-  Tensor samples, target;
-};
-
-Batch NextBatch(const SpeechData& data, const Tensor& table, const ContentTraining& o,
-                std::int64_t batch, std::mt19937_64& random) {
-  constexpr std::int64_t kGroups = 3;  // speeds in a batch: one resampling each
-  const std::int64_t n = o.frames * kContentHop;
-  std::vector<Tensor> samples, targets;
-  for (std::int64_t g = 0; g < kGroups; ++g) {
-    const std::int64_t share = batch / kGroups + (g < batch % kGroups ? 1 : 0);
-    if (share == 0) continue;
-    const std::int64_t source = SamplesAtSpeed(n, o.speeds[random() % o.speeds.size()]);
-    const Crops crops = data.Draw(share, (source + kContentHop - 1) / kContentHop + 1);
-    samples.push_back(ChangeSpeed(data.Samples(crops, source), n));
-    targets.push_back(
-        data.Content(table, crops, o.frames, static_cast<double>(source) / static_cast<double>(n)));
-  }
-  return {torch::cat(samples), torch::cat(targets)};
-}
-
-void HeldOutFigures(const SpeechData& data, Student& student, const TorchMel& mel,
-                    const Tensor& table, ContentPoint& point) {
-  torch::NoGradGuard no_grad;
-  const std::int64_t frames = 200;
-  const Crops crops = data.Fixed(64, frames);
-  const Tensor y = student(mel(data.Samples(crops, frames * kContentHop)));
-  const Tensor z = data.Content(table, crops, frames);
-  const Tensor centre = z.mean(std::vector<std::int64_t>{0, 2}, /*keepdim=*/true);
-  point.error = ((y - z).square().mean() / (z - centre).square().mean()).item<double>();
-  point.cosine = torch::cosine_similarity(y, z, 1).mean().item<double>();
 }
 
 Bottleneck ChooseBottleneck(const SpeechData& data, ContentTraining& o) {
@@ -86,17 +52,7 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                  {"utterances", data.Training().size()},
                                  {"speakers", speakers.size()},
                                  {"held_out_utterances", data.HeldOut().size()},
-                                 {"batch", o.batch},
-                                 {"frames", o.frames},
                                  {"speaker_directions_removed", o.speaker_directions},
-                                 {"speeds", o.speeds},
-                                 {"warp", o.change.warp},
-                                 {"augmented", o.change.augmented},
-                                 {"mask_frames", o.change.mask_frames},
-                                 {"mask_bands", o.change.mask_bands},
-                                 {"dropout", o.dropout},
-                                 {"fresh", o.fresh},
-                                 {"fresh_pieces", o.fresh_speech.pieces},
                                  {"learning_rate", o.run.learning_rate},
                                  {"seed", o.run.seed},
                                  {"probe",
@@ -104,20 +60,16 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
                                    {"bottleneck", result.probe_bottleneck},
                                    {"student", result.probe_student},
                                    {"chance", result.probe_chance}}}};
+  sotto::Record(ContentTraining::Table(), o, json);
+  sotto::Record(HeardChange::Table(), o.change, json);
+  sotto::Record(FreshSpeechOptions::Table(), o.fresh_speech, json);
   if (o.base) json["base"] = Fingerprint(*o.base);
   if (o.bottleneck_of) {
     json["bottleneck_of"] = Fingerprint(*o.bottleneck_of);
   } else {
     json["variance_kept"] = bottleneck.kept;
   }
-  auto& curve = json["curve"] = nlohmann::ordered_json::array();
-  for (const ContentPoint& p : result.curve) {
-    curve.push_back({{"step", p.step},
-                     {"loss", p.loss},
-                     {"held_out_error", p.error},
-                     {"held_out_cosine", p.cosine},
-                     {"seconds", p.seconds}});
-  }
+  json["curve"] = CurveRecord(result.curve);
   return json.dump();
 }
 
@@ -148,10 +100,141 @@ void Probe(const SpeechData& data, const Tensor& table, TrainedContent& result) 
   result.probe_student = ProbeTable(data, StudentTable(data, result.file));
 }
 
+class ContentLesson : public Lesson {
+ public:
+  ContentLesson(Trainer& trainer, const SpeechPack& pack, const FeaturePack& features,
+                const ContentTraining& options, const std::vector<double>& emphasis)
+      : o_(WithTeacher(options, features)),
+        data_(pack, features, o_.hold_out, emphasis, o_.run.seed, trainer.Device()),
+        noises_(QuietStretches(pack, trainer.Device())),
+        mel_(kStudentMels, trainer.Device()),
+        bottleneck_(ChooseBottleneck(data_, o_)),
+        table_(BottleneckTable(data_, bottleneck_)),
+        random_(trainer.Random(1)),
+        student_(o_.net, trainer.Device(), o_.run.bf16),
+        smooth_(o_.net, trainer.Device(), false) {
+    if (o_.fresh > 0) {
+      teacher_.emplace(*o_.listener, bottleneck_, trainer.Device());
+      fresh_.emplace(data_, *teacher_, o_.fresh_speech, trainer.Random(2));
+    }
+    torch::NoGradGuard no_grad;  // layers come into being
+    const Tensor some =
+        torch::zeros({1, kStudentMels.mels, 8}, torch::TensorOptions(trainer.Device()));
+    student_(some);
+    smooth_(some);
+    if (o_.base) {
+      BeginFrom(*o_.base, ReadContentOptions(*o_.base).body, o_.net.body, student_.backend);
+    }
+    student_.backend.SetDropout(o_.dropout);
+    weights_.emplace(student_.backend);
+    average_.emplace(smooth_.backend);
+  }
+
+  std::vector<Learner> Learners() override { return {{"net", &*weights_, &*average_}}; }
+  AdamOptions Adam() const override {
+    AdamOptions adam;
+    adam.beta1 = 0.9;
+    adam.clip = 1.0;
+    return adam;
+  }
+  Losses Batch(const Moment& now) override;
+  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::string_view Best() const override { return "held_out_error"; }
+  TrainedContent Result(const Trainer& trainer, const FeaturePack& features);
+
+ private:
+  static ContentTraining WithTeacher(ContentTraining options, const FeaturePack& features) {
+    options.net.teacher = features.state_size;
+    return options;
+  }
+
+  ContentTraining o_;
+  const SpeechData data_;
+  const NoiseBank noises_;
+  const TorchMel mel_;
+  const Bottleneck bottleneck_;
+  const Tensor table_;
+  std::mt19937_64& random_;
+  std::optional<Words> teacher_;
+  std::optional<FreshSpeech> fresh_;
+  Student student_, smooth_;
+  std::optional<FlatParameters> weights_, average_;
+};
+
+Losses ContentLesson::Batch(const Moment&) {
+  constexpr std::size_t kGroups = 3;  // speeds in a batch: one resampling each
+  const std::int64_t n = o_.frames * kContentHop;
+  std::vector<Tensor> samples, asked;
+  for (const std::int64_t share : EvenShares(o_.batch - o_.fresh, kGroups)) {
+    if (share == 0) continue;
+    const std::int64_t source = SamplesAtSpeed(n, o_.speeds[random_() % o_.speeds.size()]);
+    const Crops crops = data_.Draw(share, (source + kContentHop - 1) / kContentHop + 1);
+    samples.push_back(ChangeSpeed(data_.Samples(crops, source), n));
+    asked.push_back(data_.Content(table_, crops, o_.frames,
+                                  static_cast<double>(source) / static_cast<double>(n)));
+  }
+  if (fresh_) {
+    FreshSpeech::Batch more = fresh_->Draw(o_.fresh, o_.frames);
+    samples.push_back(std::move(more.samples));
+    asked.push_back(std::move(more.content));
+  }
+  const Tensor x = ChangedMels(mel_, torch::cat(samples), noises_, o_.change);
+  const Tensor loss = DistillationLoss(student_(x), torch::cat(asked), o_.margin);
+  return {loss, {loss}};
+}
+
+std::vector<Figure> ContentLesson::Validate(const std::vector<double>& means) {
+  const std::int64_t frames = 200;
+  const Crops crops = data_.Fixed(64, frames);
+  const Tensor y = smooth_(mel_(data_.Samples(crops, frames * kContentHop)));
+  const Tensor z = data_.Content(table_, crops, frames);
+  const Tensor centre = z.mean(std::vector<std::int64_t>{0, 2}, /*keepdim=*/true);
+  const Tensor error = (y - z).square().mean() / (z - centre).square().mean();
+  const Tensor cosine = torch::cosine_similarity(y, z, 1).mean();
+  return {{"loss", "  loss {:7.4f}", means[0]},
+          {"held_out_error", "  held-out error {:5.1f} %", error.item<double>(), 100.0},
+          {"held_out_cosine", "  cosine {:.4f}", cosine.item<double>()}};
+}
+
+TrainedContent ContentLesson::Result(const Trainer& trainer, const FeaturePack& features) {
+  TrainedContent result{{}, trainer.Curve()};
+  smooth_.backend.Save(result.file);
+  for (const auto& [name, value] : {std::pair{"bottleneck.weight", bottleneck_.weight},
+                                    {"bottleneck.bias", bottleneck_.bias}}) {
+    const Tensor plain = value.to(torch::kCPU).contiguous();
+    NamedTensor& out = result.file.tensors[name];
+    out.shape = plain.sizes().vec();
+    out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
+  }
+  WriteContentOptions(o_.net, result.file);
+  Probe(data_, table_, result);
+  result.file.metadata["sotto.training"] = Record(o_, data_, bottleneck_, result, features);
+  return result;
+}
+
 }  // namespace
+
+const OptionTable<ContentTraining>& ContentTraining::Table() {
+  using C = ContentTraining;
+  static const OptionTable<C> table = {
+      {"speaker_directions", &C::speaker_directions,
+       "Remove so many directions from the teacher's states: those that tell speakers apart most"},
+      {"batch", &C::batch, "Crops of a batch", 1},
+      {"frames", &C::frames, "Frames of 20 ms in a crop", 1},
+      {"margin", &C::margin, "Frames at either end of a crop without a loss"},
+      {"speeds", &C::speeds, "Play crops at one of these speeds", 0.5, 2},
+      {"fresh", &C::fresh, "Crops of a batch whose speech is joined anew from several utterances"},
+      {"dropout", &C::dropout, "Share of values dropped behind the GELU of each block", 0,
+       kBelowOne},
+  };
+  return table;
+}
 
 void ContentTraining::Validate() const {
   run.Validate();
+  RequireRanges(Table(), *this);
+  fresh_speech.Validate();
+  change.Validate(frames);
   const auto need = [](bool ok, const char* what) {
     if (!ok) throw Error(what);
   };
@@ -159,16 +242,9 @@ void ContentTraining::Validate() const {
   need(net.attend_every >= 0 && net.attend_every <= net.body.blocks,
        "attention stands behind a number of blocks that are there");
   need(net.attention.reach >= 1, "attention reaches at least one frame");
-  need(batch >= 1, "a batch needs a crop");
-  need(margin >= 0 && frames > 2 * margin, "crops are longer than their margins");
-  need(!speeds.empty(), "at least one speed");
-  for (const double speed : speeds) need(speed >= 0.5 && speed <= 2.0, "speeds lie from 0.5 to 2");
-  need(fresh >= 0 && fresh < batch, "fresh speech is a part of the batch");
+  need(frames > 2 * margin, "crops are longer than their margins");
+  need(fresh < batch, "fresh speech is a part of the batch");
   need(fresh == 0 || listener, "fresh speech needs the teacher's net");
-  fresh_speech.Validate();
-  change.Validate(frames);
-  need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
-  need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
 }
 
 Tensor StudentTable(const SpeechData& data, const TensorFile& content) {
@@ -210,102 +286,10 @@ double ProbeTable(const SpeechData& data, const Tensor& table) {
 TrainedContent TrainContent(const SpeechPack& pack, const FeaturePack& features,
                             const ContentTraining& o, const std::vector<double>& emphasis) {
   o.Validate();
-  const torch::Device device(o.run.device);
-  torch::manual_seed(o.run.seed);
-  std::mt19937_64 random(o.run.seed + 1);
-  if (device.is_cuda()) {
-    at::globalContext().setAllowTF32CuBLAS(true);
-    at::globalContext().setAllowTF32CuDNN(true);
-  }
-  ContentTraining options = o;
-  options.net.teacher = features.state_size;
-  const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
-  const NoiseBank noises = QuietStretches(pack, device);
-  const TorchMel mel(kStudentMels, device);
-  const Bottleneck bottleneck = ChooseBottleneck(data, options);
-  const Tensor table = BottleneckTable(data, bottleneck);
-  std::optional<Words> teacher;
-  std::optional<FreshSpeech> fresh;
-  if (o.fresh > 0) {
-    teacher.emplace(*o.listener, bottleneck, device);
-    fresh.emplace(data, *teacher, o.fresh_speech, o.run.seed + 2);
-  }
-
-  Student student(options.net, device, o.run.bf16), smooth(options.net, device, false);
-  {
-    torch::NoGradGuard no_grad;  // layers come into being
-    const Tensor some = torch::zeros({1, kStudentMels.mels, 8}, torch::TensorOptions(device));
-    student(some);
-    smooth(some);
-  }
-  if (o.base) {
-    BeginFrom(*o.base, ReadContentOptions(*o.base).body, options.net.body, student.backend);
-  }
-  student.backend.SetDropout(o.dropout);
-  FlatParameters net(student.backend), average(smooth.backend);
-  average.AverageFrom(net, 0.0);
-  RunClock clock(o.run);
-  const CheckpointParts parts = {{"net", &net}, {"average", &average}};
-  if (!o.run.resume.empty()) ReadCheckpoint(o.run.resume, clock, parts);
-
-  TrainedContent result;
-  Tensor loss_sum = torch::zeros({1}, torch::TensorOptions(device));
-  std::int64_t counted = 0;
-  AdamOptions adam;
-  adam.beta1 = 0.9;
-  adam.weight_decay = o.weight_decay;
-  adam.clip = 1.0;
-  for (bool first = true;; first = false, clock.Next()) {
-    const bool last = clock.Ended();
-    if (first || last || clock.Step() % o.run.validate_every == 0) {
-      ContentPoint point;
-      point.step = clock.Step();
-      point.loss =
-          loss_sum.item<double>() / static_cast<double>(std::max<std::int64_t>(1, counted));
-      loss_sum.zero_();
-      counted = 0;
-      average.Spread(false);
-      HeldOutFigures(data, smooth, mel, table, point);
-      point.seconds = clock.Seconds();
-      result.curve.push_back(point);
-      fmt::print(stderr,
-                 "step {:6d}  loss {:7.4f}  held-out error {:5.1f} %  cosine {:.4f}  {:.0f} s\n",
-                 point.step, point.loss, 100.0 * point.error, point.cosine, point.seconds);
-      if (!o.run.checkpoint.empty() && !first) {
-        WriteCheckpoint(o.run.checkpoint, clock, parts, {});
-      }
-      if (last) break;
-    }
-    Batch batch = NextBatch(data, table, options, o.batch - o.fresh, random);
-    if (fresh) {
-      const FreshSpeech::Batch more = fresh->Draw(o.fresh, o.frames);
-      batch.samples = torch::cat({batch.samples, more.samples});
-      batch.target = torch::cat({batch.target, more.content});
-    }
-    const Tensor x = ChangedMels(mel, batch.samples, noises, o.change);
-    net.Spread(true);
-    const Tensor loss = DistillationLoss(student(x), batch.target, o.margin);
-    loss.backward();
-    adam.learning_rate = clock.LearningRate();
-    net.Step(adam);
-    const auto t = static_cast<double>(clock.Step());
-    average.AverageFrom(net, std::min(o.average, (1.0 + t) / (10.0 + t)));
-    loss_sum += loss.detach();
-    ++counted;
-  }
-  average.Spread(false);
-  smooth.backend.Save(result.file);
-  for (const auto& [name, value] :
-       {std::pair{"bottleneck.weight", bottleneck.weight}, {"bottleneck.bias", bottleneck.bias}}) {
-    const Tensor plain = value.to(torch::kCPU).contiguous();
-    NamedTensor& out = result.file.tensors[name];
-    out.shape = plain.sizes().vec();
-    out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
-  }
-  WriteContentOptions(options.net, result.file);
-  Probe(data, table, result);
-  result.file.metadata["sotto.training"] = Record(options, data, bottleneck, result, features);
-  return result;
+  Trainer trainer(o.run);
+  ContentLesson lesson(trainer, pack, features, o, emphasis);
+  trainer.Run(lesson);
+  return lesson.Result(trainer, features);
 }
 
 }  // namespace sotto

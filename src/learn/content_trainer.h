@@ -19,7 +19,7 @@
 #include "learn/fresh_speech.h"
 #include "learn/speech_data.h"
 #include "learn/student.h"
-#include "learn/training_run.h"
+#include "learn/trainer.h"
 #include "nn/content.h"
 
 namespace sotto {
@@ -41,28 +41,22 @@ struct ContentTraining {
   FreshSpeechOptions fresh_speech;
   std::optional<TensorFile> listener;  // nn/onnx_weights.h: the teacher's net
   double dropout = 0.0;                // behind the GELU of every block
-  double average = 0.999;
-  double weight_decay = 0.02;
 
   ContentTraining() {
     run.learning_rate = 1e-3;
     run.steps = 6000;
+    run.weight_decay = 0.02;
   }
+  static const OptionTable<ContentTraining>& Table();
   // Throws Error that names the field.
   void Validate() const;
 };
 
-struct ContentPoint {
-  std::int64_t step = 0;
-  double loss = 0.0;
-  // Of held-out speakers, unchanged: squared error over the variance, and mean cosine.
-  double error = 0.0, cosine = 0.0;
-  double seconds = 0.0;
-};
-
+// Its curve has of held-out speakers, unchanged: the squared error over the variance, and the mean
+// cosine.
 struct TrainedContent {
   TensorFile file;
-  std::vector<ContentPoint> curve;
+  std::vector<TrainingPoint> curve;
   // Top-1 of a linear speaker classifier on time-averaged states, and what guessing gives.
   double probe_teacher = 0.0, probe_bottleneck = 0.0, probe_student = 0.0, probe_chance = 0.0;
 };

@@ -1,14 +1,13 @@
 #include "learn/encoder_trainer.h"
 
-#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -48,27 +47,8 @@ Split SplitSpeakers(const SpeechPack& pack, const EncoderTraining& o) {
       candidates.push_back(name);
     }
   }
-  std::mt19937_64 random(o.seed);
-  std::shuffle(candidates.begin(), candidates.end(), random);
-  // Those asked for by name come first.
-  for (const std::string& name : o.hold_out) {
-    const auto found = std::find(candidates.begin(), candidates.end(), name);
-    if (found == candidates.end()) {
-      throw Error(
-          fmt::format("speaker '{}' cannot be held out: not there or fewer than three "
-                      "utterances",
-                      name));
-    }
-    std::rotate(candidates.begin(), found, found + 1);
-  }
-  const auto held_out =
-      static_cast<std::size_t>(std::max(o.held_out, static_cast<std::int64_t>(o.hold_out.size())));
-  if (candidates.size() < held_out) {
-    throw Error(fmt::format("{} speakers have three utterances, {} are to be held out",
-                            candidates.size(), held_out));
-  }
-  candidates.resize(held_out);
-  const std::set<std::string> chosen(candidates.begin(), candidates.end());
+  const std::set<std::string> chosen =
+      ChooseHeldOut(std::move(candidates), o.hold_out, 3, o.run.seed);
   Split split;
   for (auto& [name, speaker] : speakers) {
     const std::string original = name.substr(0, name.find(kAlteredMark));
@@ -81,6 +61,7 @@ Split SplitSpeakers(const SpeechPack& pack, const EncoderTraining& o) {
       split.held_out.push_back(std::move(speaker));
     }
   }
+  if (split.training.size() < 2) throw Error("fewer than 2 speakers to train on");
   return split;
 }
 
@@ -199,15 +180,16 @@ double HeldOutEer(Encoder& encoder, const Cropper& cropper, const TorchMel& mel,
   return EqualErrorRate(std::move(scores));
 }
 
-struct Batch {
+struct SpeakerCrops {
   Tensor samples;  // two crops of each speaker: rows i and i + speakers
   Tensor labels;   // of the first half
 };
 
 class BatchMaker {
  public:
-  BatchMaker(const Cropper& cropper, const std::vector<Speaker>& speakers, const EncoderTraining& o)
-      : cropper_(cropper), speakers_(speakers), o_(o), random_(o.seed + 1) {
+  BatchMaker(const Cropper& cropper, const std::vector<Speaker>& speakers, const EncoderTraining& o,
+             std::mt19937_64& random)
+      : cropper_(cropper), speakers_(speakers), o_(o), random_(random) {
     // Speakers with more speech come more often, by the square root.
     std::vector<double> weights;
     for (const Speaker& s : speakers) {
@@ -223,16 +205,15 @@ class BatchMaker {
     return std::uniform_int_distribution<std::int64_t>(o_.least_frames, o_.frames)(random_);
   }
 
-  Batch Next(std::int64_t frames) {
-    const std::int64_t n = frames * kShift, p = o_.speakers_per_batch;
-    const auto speeds = static_cast<std::int64_t>(o_.speeds.size());
+  SpeakerCrops Next(std::int64_t frames) {
+    const std::int64_t n = frames * kShift;
+    const std::vector<std::int64_t> shares = EvenShares(o_.batch_speakers, o_.speeds.size());
     std::vector<Tensor> first, second;
     std::vector<std::int64_t> labels;
-    for (std::int64_t v = 0; v < speeds; ++v) {
-      const std::int64_t share = p / speeds + (v < p % speeds ? 1 : 0);
-      if (share == 0) continue;
+    for (std::size_t v = 0; v < shares.size(); ++v) {
+      if (shares[v] == 0) continue;
       std::vector<std::size_t> a, b;
-      for (std::int64_t i = 0; i < share; ++i) {
+      for (std::int64_t i = 0; i < shares[v]; ++i) {
         const std::size_t s = pick_(random_);
         const std::vector<std::size_t>& utterances = speakers_[s].utterances;
         const std::size_t k = random_() % utterances.size();
@@ -242,18 +223,14 @@ class BatchMaker {
                 : (k + 1 + random_() % (utterances.size() - 1)) % utterances.size();
         a.push_back(utterances[k]);
         b.push_back(utterances[other]);
-        labels.push_back(static_cast<std::int64_t>(s) * speeds + v);
+        labels.push_back(static_cast<std::int64_t>(s * shares.size() + v));
       }
-      // Even, so that the transform there and back keeps lengths.
-      const auto source =
-          static_cast<std::int64_t>(
-              std::llround(o_.speeds[static_cast<std::size_t>(v)] * static_cast<double>(n) / 2.0)) *
-          2;
+      const std::int64_t source = SamplesAtSpeed(n, o_.speeds[v]);
       first.push_back(ChangeSpeed(cropper_.Random(a, source, random_), n));
       second.push_back(ChangeSpeed(cropper_.Random(b, source, random_), n));
     }
     first.insert(first.end(), second.begin(), second.end());
-    Batch batch;
+    SpeakerCrops batch;
     batch.samples = torch::cat(first, 0);
     batch.labels = torch::tensor(labels, torch::kInt64).to(batch.samples.device());
     return batch;
@@ -263,7 +240,7 @@ class BatchMaker {
   const Cropper& cropper_;
   const std::vector<Speaker>& speakers_;
   const EncoderTraining& o_;
-  std::mt19937_64 random_;
+  std::mt19937_64& random_;
   std::discrete_distribution<std::size_t> pick_;
 };
 
@@ -286,9 +263,9 @@ void MeetCentres(Encoder& encoder, BatchMaker& batches, const TorchMel& mel, Ten
   torch::NoGradGuard no_grad;
   encoder.backend.SetTraining(false);
   Tensor sums = torch::zeros_like(centres);
-  const std::int64_t rounds = 3 * centres.size(0) / o.speakers_per_batch + 1;
+  const std::int64_t rounds = 3 * centres.size(0) / o.batch_speakers + 1;
   for (std::int64_t i = 0; i < rounds; ++i) {
-    const Batch batch = batches.Next(o.frames);
+    const SpeakerCrops batch = batches.Next(o.frames);
     const Tensor e = torch::nn::functional::normalize(encoder(mel(batch.samples)));
     sums.index_add_(0, torch::cat({batch.labels, batch.labels}), e);
   }
@@ -296,181 +273,194 @@ void MeetCentres(Encoder& encoder, BatchMaker& batches, const TorchMel& mel, Ten
   centres.copy_(seen * torch::nn::functional::normalize(sums) * 0.7 + (1.0 - seen) * centres);
 }
 
-double LearningRate(const EncoderTraining& o, std::int64_t step) {
-  if (step < o.warm_up) {
-    return o.learning_rate * static_cast<double>(step + 1) / static_cast<double>(o.warm_up);
-  }
-  const double t = static_cast<double>(step - o.warm_up) /
-                   static_cast<double>(std::max<std::int64_t>(1, o.steps - o.warm_up));
-  return o.final_learning_rate +
-         0.5 * (o.learning_rate - o.final_learning_rate) * (1.0 + std::cos(std::numbers::pi * t));
-}
-
 std::string TrainingRecord(const EncoderTraining& o, const SpeechPack& pack, const Split& split,
                            const TrainedEncoder& result) {
   nlohmann::ordered_json json = {{"speakers", split.training.size()},
                                  {"held_out_speakers", split.held_out.size()},
                                  {"hours", static_cast<double>(pack.samples.size()) / 16000 / 3600},
-                                 {"speeds", o.speeds},
-                                 {"batch", 2 * o.speakers_per_batch},
-                                 {"frames", o.frames},
-                                 {"least_frames", o.least_frames},
-                                 {"steps", o.steps},
+                                 {"batch", 2 * o.batch_speakers},
+                                 {"steps", o.run.steps},
                                  {"best_step", result.best_step},
-                                 {"learning_rate", o.learning_rate},
-                                 {"weight_decay", o.weight_decay},
-                                 {"margin", o.margin},
-                                 {"prototype_weight", o.prototype_weight},
-                                 {"augmented", o.augmented},
-                                 {"seed", o.seed}};
-  auto& curve = json["curve"] = nlohmann::ordered_json::array();
-  for (const TrainingPoint& p : result.curve) {
-    curve.push_back({{"step", p.step}, {"loss", p.loss}, {"held_out_eer", p.held_out_eer}});
-  }
+                                 {"learning_rate", o.run.learning_rate},
+                                 {"weight_decay", o.run.weight_decay},
+                                 {"seed", o.run.seed}};
+  sotto::Record(EncoderTraining::Table(), o, json);
+  json["curve"] = CurveRecord(result.curve, /*with_seconds=*/false);
   return json.dump();
+}
+
+// How like a prototype the first crop of each speaker is to the second one, and to no other's.
+Tensor PrototypeLoss(const Tensor& e, const Tensor& labels, const Tensor& scale_and_offset) {
+  const std::int64_t p = labels.size(0);
+  Tensor similarity = torch::matmul(e.narrow(0, 0, p), e.narrow(0, p, p).t());
+  // The same class drawn twice in one batch is no impostor.
+  const Tensor same = labels.unsqueeze(0) == labels.unsqueeze(1);
+  const Tensor eye = torch::eye(p, same.options());
+  similarity = (similarity * scale_and_offset[0].clamp_min(1e-3) + scale_and_offset[1])
+                   .masked_fill(same & eye.logical_not(), -1e4);
+  return torch::cross_entropy_loss(similarity, torch::arange(p, labels.options()));
+}
+
+int Mels(const EncoderNetOptions& net) {
+  return static_cast<int>(std::visit([](const auto& n) { return n.mels; }, net));
+}
+
+// The classes' centres and the prototypes' scale and offset learn along as parameters of the net;
+// they are not saved with it.
+constexpr char kCentres[] = "training.centres", kPrototype[] = "training.prototype";
+
+class EncoderLesson : public Lesson {
+ public:
+  EncoderLesson(Trainer& trainer, const SpeechPack& pack, const EncoderTraining& options,
+                const TensorFile* base)
+      : o_(options),
+        tuned_(base != nullptr),
+        pack_(pack),
+        split_(SplitSpeakers(pack, o_)),
+        cropper_(pack, trainer.Device()),
+        noises_(QuietStretches(pack, trainer.Device())),
+        mel_({16000, Mels(o_.net), 20.0, 7600.0}, trainer.Device()),
+        batches_(cropper_, split_.training, o_, trainer.Random(1)),
+        encoder_(Begun(o_.net, base, trainer.Device())),
+        average_(encoder_) {
+    const auto dimension = std::visit([](const auto& n) { return n.embedding; }, o_.net);
+    const auto classes = static_cast<std::int64_t>(split_.training.size() * o_.speeds.size());
+    const torch::TensorOptions options_here(trainer.Device());
+    Tensor centres = torch::randn({classes, dimension}, options_here) * 0.05;
+    if (tuned_) MeetCentres(encoder_, batches_, mel_, centres, o_);
+    for (Encoder* net : {&encoder_, &average_}) {
+      net->backend.ParameterMap()[kCentres] = centres;
+      net->backend.ParameterMap()[kPrototype] = torch::tensor({10.0f, -5.0f}, options_here);
+    }
+    weights_.emplace(encoder_.backend);
+    smooth_.emplace(average_.backend);
+  }
+
+  std::vector<Learner> Learners() override { return {{"net", &*weights_, &*smooth_}}; }
+  AdamOptions Adam() const override {
+    AdamOptions adam;
+    adam.beta1 = 0.9;
+    adam.beta2 = 0.999;
+    adam.as_torch = true;
+    return adam;
+  }
+  Losses Batch(const Moment& now) override;
+  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::string_view Best() const override { return "held_out_eer"; }
+  TrainedEncoder Result(const Trainer& trainer);
+
+ private:
+  static Encoder Begun(const EncoderNetOptions& net, const TensorFile* base, torch::Device device) {
+    torch::NoGradGuard no_grad;  // layers come into being
+    Encoder encoder(net, device);
+    if (base != nullptr) encoder.backend.Load(*base);
+    encoder(torch::zeros({2, Mels(net), 50}, torch::TensorOptions(device)));
+    return encoder;
+  }
+  // Mel frames of the crops, some of them augmented.
+  Tensor Heard(const Tensor& samples) const;
+
+  const EncoderTraining& o_;
+  const bool tuned_;
+  const SpeechPack& pack_;
+  const Split split_;
+  const Cropper cropper_;
+  const NoiseBank noises_;
+  const TorchMel mel_;
+  BatchMaker batches_;
+  Encoder encoder_, average_;
+  std::optional<FlatParameters> weights_, smooth_;
+};
+
+Tensor EncoderLesson::Heard(const Tensor& samples) const {
+  torch::NoGradGuard no_grad;
+  const Tensor noisy = Augment(samples, noises_, o_.augment);
+  const Tensor chosen =
+      (torch::rand({noisy.size(0), 1}, noisy.options()) < o_.augmented).to(torch::kFloat32);
+  const Tensor x = MaskFeatures(mel_(chosen * noisy + (1.0 - chosen) * samples), 20, 8);
+  return o_.run.bf16 ? (x - x.mean(2, true)).to(torch::kBFloat16) : x;
+}
+
+Losses EncoderLesson::Batch(const Moment& now) {
+  encoder_.backend.SetTraining(true);
+  const SpeakerCrops batch = batches_.Next(batches_.DrawLength());
+  const Tensor e =
+      torch::nn::functional::normalize(encoder_(Heard(batch.samples)).to(torch::kFloat32));
+  const Tensor labels = torch::cat({batch.labels, batch.labels});
+  auto& parameters = encoder_.backend.ParameterMap();
+  const Tensor cosine =
+      torch::matmul(e, torch::nn::functional::normalize(parameters[kCentres]).t());
+  const double margin = tuned_ ? o_.margin : o_.margin * std::min(1.0, 3.0 * now.progress);
+  Tensor loss = torch::cross_entropy_loss(MarginLogits(cosine, labels, margin, o_.scale), labels);
+  const Tensor right = (cosine.argmax(1) == labels).to(torch::kFloat32).mean();
+  if (o_.prototype_weight > 0.0) {
+    loss = loss + o_.prototype_weight * PrototypeLoss(e, batch.labels, parameters[kPrototype]);
+  }
+  return {loss, {loss, right}};
+}
+
+std::vector<Figure> EncoderLesson::Validate(const std::vector<double>& means) {
+  const double eer = HeldOutEer(average_, cropper_, mel_, split_.held_out);
+  return {{"loss", "  loss {:7.4f}", means[0]},
+          {"accuracy", "  right {:5.1f} %", means[1], 100.0},
+          {"held_out_eer", "  held-out EER {:5.2f} %", eer, 100.0}};
+}
+
+TrainedEncoder EncoderLesson::Result(const Trainer& trainer) {
+  TrainedEncoder result{{}, trainer.Curve(), trainer.BestStep()};
+  average_.backend.Save(result.file);
+  result.file.tensors.erase(kCentres);
+  result.file.tensors.erase(kPrototype);
+  WriteEncoderNetOptions(o_.net, result.file);
+  result.file.metadata["sotto.features"] = nlohmann::ordered_json{
+      {"kind", "kaldi_log_mel"},
+      {"rate_hz", 16000},
+      {"mels", Mels(o_.net)},
+      {"low_hz", 20},
+      {"high_hz", 7600}}.dump();
+  result.file.metadata["sotto.training"] = TrainingRecord(o_, pack_, split_, result);
+  return result;
 }
 
 }  // namespace
 
-void EncoderTraining::Validate() const {
-  const auto need = [](bool ok, const char* what) {
-    if (!ok) throw Error(fmt::format("encoder training: {}", what));
+const OptionTable<EncoderTraining>& EncoderTraining::Table() {
+  using E = EncoderTraining;
+  static const OptionTable<E> table = {
+      {"speeds", &E::speeds, "Play speech at these speeds, each of which makes another speaker",
+       0.5, 2},
+      {"batch_speakers", &E::batch_speakers, "Speakers of a batch, with two crops of each", 2},
+      {"frames", &E::frames, "Frames of 10 ms in a crop", 20, 3000},
+      {"least_frames", &E::least_frames,
+       "Draw the frames of each batch from these to --frames (0: never)"},
+      {"margin", &E::margin,
+       "Angle in radians by which the right speaker has to be nearer than the others", 0,
+       kBelowOne},
+      {"scale", &E::scale, "Factor of the cosines before the softmax"},
+      {"prototype_weight", &E::prototype_weight,
+       "Weight of the loss that compares two crops of each speaker"},
+      {"augmented", &E::augmented, "Share of crops that are heard with noise, room and channel"},
   };
-  need(!speeds.empty(), "no speed");
-  for (const double s : speeds) need(s >= 0.5 && s <= 2.0, "speeds lie from 0.5 to 2");
-  need(speakers_per_batch >= 2, "a batch needs at least 2 speakers");
-  need(frames >= 20 && frames <= 3000, "crops have 20 to 3000 frames");
-  need(least_frames == 0 || (least_frames >= 20 && least_frames <= frames),
-       "the shortest crops have 20 frames up to as many as the longest");
-  need(steps >= 1 && validate_every >= 1, "steps and validations must be positive");
-  need(learning_rate > 0.0 && final_learning_rate >= 0.0, "the learning rate must be positive");
-  need(margin >= 0.0 && margin < 1.0, "the margin lies from 0 to 1 radian");
-  need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
-  need(held_out >= 2, "at least 2 speakers must be held out");
+  return table;
+}
+
+void EncoderTraining::Validate() const {
+  run.Validate();
+  RequireRanges(Table(), *this);
+  if (least_frames != 0 && (least_frames < 20 || least_frames > frames)) {
+    throw Error("the shortest crops have 20 frames up to as many as the longest");
+  }
+  if (hold_out.count < 2) throw Error("at least 2 speakers must be held out");
 }
 
 TrainedEncoder TrainEncoder(const SpeechPack& pack, const EncoderTraining& o,
                             const TensorFile* base) {
   o.Validate();
   if (pack.rate_hz != 16000) throw Error("speech packs for encoders are at 16000 Hz");
-  const torch::Device device(o.device);
-  torch::manual_seed(o.seed);
-  if (device.is_cuda()) {
-    at::globalContext().setAllowTF32CuBLAS(true);
-    at::globalContext().setAllowTF32CuDNN(true);
-  }
-  const Split split = SplitSpeakers(pack, o);
-  if (split.training.size() < 2) throw Error("fewer than 2 speakers to train on");
-  const Cropper cropper(pack, device);
-  const NoiseBank noises = QuietStretches(pack, device);
-  const auto mels = static_cast<int>(std::visit([](const auto& n) { return n.mels; }, o.net));
-  const TorchMel mel({16000, mels, 20.0, 7600.0}, device);
-  BatchMaker batches(cropper, split.training, o);
-
-  Encoder encoder(o.net, device), average(o.net, device);
-  if (base != nullptr) encoder.backend.Load(*base);
-  {
-    torch::NoGradGuard no_grad;  // layers come into being
-    encoder(torch::zeros({2, mels, 50}, torch::TensorOptions(device)));
-  }
-  average.backend.AverageFrom(encoder.backend, 0.0);
-  const auto dimension = std::visit([](const auto& n) { return n.embedding; }, o.net);
-  const auto classes = static_cast<std::int64_t>(split.training.size() * o.speeds.size());
-  Tensor centres = torch::randn({classes, dimension}, torch::TensorOptions(device)) * 0.05;
-  if (base != nullptr) MeetCentres(encoder, batches, mel, centres, o);
-  centres.requires_grad_(true);
-  Tensor proto = torch::tensor({10.0f, -5.0f}).to(device).requires_grad_(true);
-  std::vector<Tensor> parameters = encoder.backend.Parameters();
-  parameters.push_back(centres);
-  parameters.push_back(proto);
-  torch::optim::AdamW optimiser(
-      parameters, torch::optim::AdamWOptions(o.learning_rate).weight_decay(o.weight_decay));
-
-  TrainedEncoder result;
-  double best = 2.0;
-  std::int64_t since_best = 0;
-  Tensor loss_sum = torch::zeros({1}, torch::TensorOptions(device)), right_sum = loss_sum.clone();
-  std::int64_t counted = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (std::int64_t step = 0; step <= o.steps; ++step) {
-    if (step % o.validate_every == 0 || step == o.steps) {
-      TrainingPoint point;
-      point.step = step;
-      const double n = static_cast<double>(std::max<std::int64_t>(1, counted));
-      point.loss = loss_sum.item<double>() / n;
-      point.accuracy = right_sum.item<double>() / n;
-      loss_sum.zero_();
-      right_sum.zero_();
-      counted = 0;
-      point.held_out_eer = HeldOutEer(average, cropper, mel, split.held_out);
-      point.seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      result.curve.push_back(point);
-      fmt::print(
-          stderr, "step {:6d}  loss {:7.4f}  right {:5.1f} %  held-out EER {:5.2f} %  {:.0f} s\n",
-          point.step, point.loss, 100 * point.accuracy, 100 * point.held_out_eer, point.seconds);
-      ++since_best;
-      if (o.keep_last || point.held_out_eer < best) {
-        best = point.held_out_eer;
-        since_best = 0;
-        result.best_step = step;
-        result.file.tensors.clear();
-        average.backend.Save(result.file);
-      }
-      if (step == o.steps || (o.patience > 0 && since_best >= o.patience)) break;
-    }
-    encoder.backend.SetTraining(true);
-    Batch batch = batches.Next(batches.DrawLength());
-    Tensor x;
-    {
-      torch::NoGradGuard no_grad;
-      const Tensor noisy = Augment(batch.samples, noises, o.augment);
-      const Tensor chosen =
-          (torch::rand({noisy.size(0), 1}, noisy.options()) < o.augmented).to(torch::kFloat32);
-      x = MaskFeatures(mel(chosen * noisy + (1.0 - chosen) * batch.samples), 20, 8);
-      if (o.bf16) x = (x - x.mean(2, true)).to(torch::kBFloat16);
-    }
-    const Tensor e = torch::nn::functional::normalize(encoder(x).to(torch::kFloat32));
-    const Tensor labels = torch::cat({batch.labels, batch.labels});
-    const Tensor cosine = torch::matmul(e, torch::nn::functional::normalize(centres).t());
-    const double ramp =
-        std::min(1.0, 3.0 * static_cast<double>(step) / static_cast<double>(o.steps));
-    const double margin = base != nullptr ? o.margin : o.margin * ramp;
-    Tensor loss = torch::cross_entropy_loss(MarginLogits(cosine, labels, margin, o.scale), labels);
-    {
-      torch::NoGradGuard no_grad;
-      right_sum += (cosine.argmax(1) == labels).to(torch::kFloat32).mean();
-    }
-    if (o.prototype_weight > 0.0) {
-      const std::int64_t p = o.speakers_per_batch;
-      Tensor similarity = torch::matmul(e.narrow(0, 0, p), e.narrow(0, p, p).t());
-      // The same class drawn twice in one batch is no impostor.
-      const Tensor same = batch.labels.unsqueeze(0) == batch.labels.unsqueeze(1);
-      const Tensor eye = torch::eye(p, torch::TensorOptions(device).dtype(torch::kBool));
-      similarity = (similarity * proto[0].clamp_min(1e-3) + proto[1])
-                       .masked_fill(same & eye.logical_not(), -1e4);
-      const Tensor order = torch::arange(p, torch::TensorOptions(device).dtype(torch::kInt64));
-      loss = loss + o.prototype_weight * torch::cross_entropy_loss(similarity, order);
-    }
-    for (auto& group : optimiser.param_groups()) {
-      static_cast<torch::optim::AdamWOptions&>(group.options()).lr(LearningRate(o, step));
-    }
-    optimiser.zero_grad();
-    loss.backward();
-    optimiser.step();
-    average.backend.AverageFrom(encoder.backend, std::min(o.average, (1.0 + step) / (10.0 + step)));
-    loss_sum += loss.detach();
-    ++counted;
-  }
-  WriteEncoderNetOptions(o.net, result.file);
-  result.file.metadata["sotto.features"] = nlohmann::ordered_json{
-      {"kind", "kaldi_log_mel"},
-      {"rate_hz", 16000},
-      {"mels", mels},
-      {"low_hz", 20},
-      {"high_hz", 7600}}.dump();
-  result.file.metadata["sotto.training"] = TrainingRecord(o, pack, split, result);
-  return result;
+  Trainer trainer(o.run);
+  EncoderLesson lesson(trainer, pack, o, base);
+  trainer.Run(lesson);
+  return lesson.Result(trainer);
 }
 
 }  // namespace sotto

@@ -13,7 +13,7 @@ namespace {
 using torch::Tensor;
 
 constexpr std::int64_t kFade = 160;
-constexpr std::int64_t kGroups = 3;  // speeds in a batch: one resampling each
+constexpr std::size_t kGroups = 3;  // speeds in a batch: one resampling each
 
 Tensor Chosen(const Tensor& like, double share) {
   return (torch::rand({like.size(0), 1}, like.options()) < share).to(like.scalar_type());
@@ -23,20 +23,20 @@ Tensor Power(const Tensor& x) { return x.square().mean(1, true).clamp_min(1e-10)
 
 }  // namespace
 
-void FreshSpeechOptions::Validate() const {
-  const auto need = [](bool ok, const char* what) {
-    if (!ok) throw Error(what);
+const OptionTable<FreshSpeechOptions>& FreshSpeechOptions::Table() {
+  using F = FreshSpeechOptions;
+  static const OptionTable<F> table = {
+      {"fresh_spliced", &F::spliced, "Share of fresh crops that is joined of pieces", 0, 1},
+      {"fresh_pieces", &F::pieces, "Pieces of each of these", 1, 64},
+      {"fresh_mixed", &F::mixed, "Share of fresh crops with another voice behind", 0, 1},
   };
-  need(spliced >= 0.0 && spliced <= 1.0, "the share of spliced crops lies from 0 to 1");
-  need(pieces >= 1 && pieces <= 64, "spliced crops have from 1 to 64 pieces");
-  need(mixed >= 0.0 && mixed <= 1.0, "the share of mixed crops lies from 0 to 1");
-  need(mixed_db_low <= mixed_db_high, "levels of mixed speech go from low to high");
-  need(!speeds.empty(), "at least one speed of fresh speech");
-  for (const double speed : speeds) need(speed >= 0.5 && speed <= 2.0, "speeds lie from 0.5 to 2");
+  return table;
 }
 
-std::int64_t SamplesAtSpeed(std::int64_t n, double speed) {
-  return static_cast<std::int64_t>(std::llround(speed * static_cast<double>(n) / 2.0)) * 2;
+void FreshSpeechOptions::Validate() const {
+  RequireRanges(Table(), *this);
+  RequireRange("speeds of fresh speech", speeds, 0.5, 2.0);
+  if (mixed_db_low > mixed_db_high) throw Error("levels of mixed speech go from low to high");
 }
 
 Tensor Splice(const std::vector<Tensor>& from, const Tensor& chosen) {
@@ -72,8 +72,8 @@ Tensor AtContentFrames(const Tensor& states, std::int64_t frames) {
 }
 
 FreshSpeech::FreshSpeech(const SpeechData& data, const Words& teacher, FreshSpeechOptions options,
-                         std::uint64_t seed)
-    : data_(data), teacher_(teacher), o_(std::move(options)), random_(seed) {
+                         std::mt19937_64& random)
+    : data_(data), teacher_(teacher), o_(std::move(options)), random_(random) {
   o_.Validate();
 }
 
@@ -81,8 +81,7 @@ FreshSpeech::Batch FreshSpeech::Draw(std::int64_t batch, std::int64_t frames) {
   torch::NoGradGuard no_grad;
   const std::int64_t n = frames * kContentHop;
   std::vector<Tensor> groups;
-  for (std::int64_t g = 0; g < kGroups; ++g) {
-    const std::int64_t share = batch / kGroups + (g < batch % kGroups ? 1 : 0);
+  for (const std::int64_t share : EvenShares(batch, kGroups)) {
     if (share == 0) continue;
     const std::int64_t source = SamplesAtSpeed(n, o_.speeds[random_() % o_.speeds.size()]);
     const auto some = [&] {

@@ -13,7 +13,8 @@
 #include <random>
 #include <vector>
 
-#include "learn/judges.h"
+#include "learn/frozen_nets.h"
+#include "learn/options.h"
 #include "learn/speech_data.h"
 
 namespace sotto {
@@ -25,13 +26,10 @@ struct FreshSpeechOptions {
   double mixed_db_low = 5.0, mixed_db_high = 20.0;  // by which that one is quieter
   std::vector<double> speeds = {0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.18, 1.25, 1.33};
 
+  static const OptionTable<FreshSpeechOptions>& Table();
   // Throws Error that names the field.
   void Validate() const;
 };
-
-// Samples that become `n` when they are played `speed` times as fast; even, so that the transform
-// there and back keeps lengths.
-std::int64_t SamplesAtSpeed(std::int64_t n, double speed);
 
 // The first of `from` up to a place of each row's own, then the second, and so on, faded over 10
 // ms; of rows where `chosen` (batch × 1) is 0 the first alone.
@@ -43,9 +41,9 @@ torch::Tensor AtContentFrames(const torch::Tensor& states, std::int64_t frames);
 
 class FreshSpeech {
  public:
-  // `teacher` and `data` are kept by reference.
+  // All but the options are kept by reference.
   FreshSpeech(const SpeechData& data, const Words& teacher, FreshSpeechOptions options,
-              std::uint64_t seed);
+              std::mt19937_64& random);
 
   struct Batch {
     torch::Tensor samples, content;  // batch × samples, batch × size × frames
@@ -56,7 +54,7 @@ class FreshSpeech {
   const SpeechData& data_;
   const Words& teacher_;
   const FreshSpeechOptions o_;
-  std::mt19937_64 random_;
+  std::mt19937_64& random_;
 };
 
 }  // namespace sotto

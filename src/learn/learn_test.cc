@@ -172,15 +172,15 @@ EncoderTraining TinyTraining() {
   net.squeeze = 8;
   net.embedding = 16;
   t.net = net;
-  t.speakers_per_batch = 8;
+  t.batch_speakers = 8;
   t.frames = 50;
-  t.steps = 120;
-  t.learning_rate = 4e-3;
-  t.warm_up = 5;
-  t.validate_every = 60;
-  t.held_out = 4;
+  t.run.steps = 120;
+  t.run.learning_rate = 4e-3;
+  t.run.warm_up = 5;
+  t.run.validate_every = 60;
+  t.hold_out.count = 4;
   t.augmented = 0.1;
-  t.average = 0.9;
+  t.run.average = 0.9;
   return t;
 }
 
@@ -188,28 +188,48 @@ TEST(EncoderTraining, LearnsToTellHeldOutVoicesApartAndGoesOnFromItsFile) {
   const SpeechPack pack = SyntheticSpeakers(14, 4);
   const TrainedEncoder trained = TrainEncoder(pack, TinyTraining(), nullptr);
   ASSERT_EQ(trained.curve.size(), 3u);
-  EXPECT_LT(trained.curve.back().loss, trained.curve[1].loss);
+  EXPECT_LT(trained.curve.back()["loss"], trained.curve[1]["loss"]);
   double best = 1.0;
-  for (const TrainingPoint& p : trained.curve) best = std::min(best, p.held_out_eer);
+  for (const TrainingPoint& p : trained.curve) best = std::min(best, p["held_out_eer"]);
   EXPECT_LT(best, 0.2);
   const EncoderNet net(trained.file);
   EXPECT_EQ(net.Dimension(), 16);
   EncoderTraining more = TinyTraining();
   more.net = ReadEncoderNetOptions(trained.file);
-  more.steps = 5;
+  more.run.steps = 5;
   const TrainedEncoder tuned = TrainEncoder(pack, more, &trained.file);
-  EXPECT_NEAR(tuned.curve.front().held_out_eer, best, 0.02);  // it begins where the file ended
+  EXPECT_NEAR(tuned.curve.front()["held_out_eer"], best, 0.02);  // it begins where the file ended
+}
+
+TEST(EncoderTraining, StoppedAndTakenUpIsAsInOneGo) {
+  const testing::TemporaryFolder folder;
+  const SpeechPack pack = SyntheticSpeakers(8, 3);
+  EncoderTraining t = TinyTraining();
+  t.hold_out.count = 2;
+  t.run.final_learning_rate = t.run.learning_rate;  // nothing depends on where the end is
+  t.margin = 0.0;
+  t.run.keep_best = false;
+  t.run.steps = 6;
+  const TrainedEncoder whole = TrainEncoder(pack, t, nullptr);
+  t.run.steps = 2;
+  t.run.checkpoint = folder / "checkpoint";
+  TrainEncoder(pack, t, nullptr);
+  t.run.steps = 6;
+  t.run.resume = t.run.checkpoint;
+  const TrainedEncoder more = TrainEncoder(pack, t, nullptr);
+  EXPECT_EQ(Fingerprint(more.file), Fingerprint(whole.file));
+  EXPECT_EQ(more.best_step, 6);
 }
 
 TEST(EncoderTraining, HoldsOutWhomItIsToldAndRefusesWhatCannotBe) {
   const SpeechPack pack = SyntheticSpeakers(6, 3);
   EncoderTraining t = TinyTraining();
-  t.hold_out = {"nobody"};
+  t.hold_out.names = {"nobody"};
   EXPECT_THROW(TrainEncoder(pack, t, nullptr), Error);
-  t.hold_out.clear();
-  t.held_out = 60;
+  t.hold_out.names.clear();
+  t.hold_out.count = 60;
   EXPECT_THROW(TrainEncoder(pack, t, nullptr), Error);
-  t.held_out = 4;
+  t.hold_out.count = 4;
   t.margin = 2.0;
   EXPECT_THROW(t.Validate(), Error);
 }
@@ -217,13 +237,13 @@ TEST(EncoderTraining, HoldsOutWhomItIsToldAndRefusesWhatCannotBe) {
 TEST(EncoderTraining, DrawsTheLengthOfCropsWhereAsked) {
   const SpeechPack pack = SyntheticSpeakers(8, 3);
   EncoderTraining t = TinyTraining();
-  t.held_out = 2;
-  t.steps = 4;
-  t.validate_every = 4;
+  t.hold_out.count = 2;
+  t.run.steps = 4;
+  t.run.validate_every = 4;
   const TrainedEncoder same = TrainEncoder(pack, t, nullptr);
   t.least_frames = t.frames / 2;
   const TrainedEncoder drawn = TrainEncoder(pack, t, nullptr);
-  EXPECT_NE(drawn.curve.back().loss, same.curve.back().loss);
+  EXPECT_NE(drawn.curve.back()["loss"], same.curve.back()["loss"]);
   EXPECT_NE(
       drawn.file.Meta("sotto.training").find("\"least_frames\":" + std::to_string(t.least_frames)),
       std::string::npos);

@@ -3,10 +3,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numbers>
+#include <random>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "base/testing.h"
 #include "dsp/fbank.h"
 #include "learn/adain_trainer.h"
@@ -16,6 +15,7 @@
 #include "learn/listener.h"
 #include "learn/spectral_losses.h"
 #include "learn/synth_trainer.h"
+#include "learn/testing.h"
 #include "nn/content.h"
 #include "nn/net_testing.h"
 #include "nn/onnx_weights.h"
@@ -24,80 +24,6 @@
 
 namespace sotto {
 namespace {
-
-constexpr int kSpeakers = 6, kUtterances = 4;
-constexpr std::int64_t kStates = 12, kEmbedding = 8;
-
-double Pitch(int speaker) { return 100.0 + 20.0 * speaker; }
-
-// A vowel whose formant moves: what is said.
-std::vector<float> Utterance(int speaker, int number, std::size_t n) {
-  SeededRng random(static_cast<std::uint64_t>(100 * speaker + number));
-  std::vector<float> x(n);
-  double a = 0.0, b = 0.0, phase = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double t = static_cast<double>(i) / 16000.0;
-    const double formant = 900.0 + 500.0 * std::sin(2.0 * std::numbers::pi * 2.0 * t + number);
-    const double r = 0.97, c = 2.0 * r * std::cos(2.0 * std::numbers::pi * formant / 16000.0);
-    phase += Pitch(speaker) / 16000.0;
-    const double pulse = phase >= 1.0 ? 1.0 : 0.0;
-    if (phase >= 1.0) phase -= 1.0;
-    const double y = pulse + 0.02 * random.Gaussian() + c * a - r * r * b;
-    b = a;
-    a = y;
-    x[i] = static_cast<float>(0.05 * y);
-  }
-  return x;
-}
-
-struct Corpus {
-  SpeechPack pack;
-  FeaturePack features;
-};
-
-// The teacher's states follow the formant, and the speaker in two components.
-Corpus MadeUp(std::int64_t states = kStates) {
-  Corpus corpus;
-  corpus.features.state_size = states;
-  corpus.features.embedding_size = kEmbedding;
-  for (int s = 0; s < kSpeakers; ++s) {
-    for (int u = 0; u < kUtterances; ++u) {
-      const std::vector<float> x = Utterance(s, u, 17777);
-      const std::string id = std::to_string(s) + "-" + std::to_string(u);
-      corpus.pack.utterances.push_back(
-          {id, std::to_string(s), "", corpus.pack.samples.size(), x.size()});
-      for (const float v : x) {
-        corpus.pack.samples.push_back(
-            static_cast<std::int16_t>(std::lround(32767.0f * std::clamp(v, -1.0f, 1.0f))));
-      }
-      UtteranceFeatures features;
-      SeededRng random(static_cast<std::uint64_t>(s * 10 + u));
-      for (std::int64_t i = 0; i < 44; ++i) {
-        const double t = (384.0 * static_cast<double>(i) + 447.0) / 16000.0;
-        const double angle = 2.0 * std::numbers::pi * 2.0 * t + u;
-        for (int k = 0; k < states; ++k) {
-          double value =
-              (k % 2 == 0 ? std::sin(angle) : std::cos(angle)) * (1.0 + k % kStates) / 3.0 +
-              0.05 * random.Gaussian();
-          const double place = 2.0 * std::numbers::pi * s / kSpeakers;
-          if (k == 3) value = std::cos(place) + 0.1 * random.Gaussian();
-          if (k == 5) value = std::sin(place) + 0.1 * random.Gaussian();
-          features.states.push_back(HalfFromFloat(static_cast<float>(value)));
-        }
-      }
-      features.f0_hz.assign(static_cast<std::size_t>(PitchFrames(x.size())),
-                            static_cast<float>(Pitch(s)));
-      features.f0_hz[3] = 0.0f;
-      for (std::int64_t k = 0; k < kEmbedding; ++k) {
-        features.embedding.push_back(
-            static_cast<float>((k == s % kEmbedding ? 1.0 : 0.0) + 0.05 * random.Gaussian()));
-      }
-      corpus.features.ids.push_back(id);
-      corpus.features.utterances.push_back(std::move(features));
-    }
-  }
-  return corpus;
-}
 
 ContentTraining SmallContent() {
   ContentTraining t;
@@ -112,7 +38,7 @@ ContentTraining SmallContent() {
   t.frames = 40;
   t.speaker_directions = 2;
   t.change.augmented = 0.2;
-  t.average = 0.9;
+  t.run.average = 0.9;
   return t;
 }
 
@@ -138,7 +64,7 @@ SynthTraining SmallSynth() {
   t.critic_channels = 4;
   t.critics_from = 0.5;
   t.converted = 2;
-  t.average = 0.8;
+  t.run.average = 0.8;
   return t;
 }
 
@@ -170,7 +96,7 @@ AdainTraining SmallAdain() {
   t.critic_channels = 4;
   t.critics_from = 0.5;
   t.converted = 2;
-  t.average = 0.8;
+  t.run.average = 0.8;
   return t;
 }
 
@@ -255,8 +181,8 @@ TEST(ContentTraining, LearnsTheTeachersStatesAndGoesOnFromACheckpoint) {
   t.run.checkpoint = folder / "checkpoint";
   const TrainedContent trained = TrainContent(corpus.pack, corpus.features, t);
   ASSERT_EQ(trained.curve.size(), 3u);
-  EXPECT_LT(trained.curve.back().loss, trained.curve[1].loss);
-  EXPECT_LT(trained.curve.back().error, trained.curve.front().error);
+  EXPECT_LT(trained.curve.back()["loss"], trained.curve[1]["loss"]);
+  EXPECT_LT(trained.curve.back()["held_out_error"], trained.curve.front()["held_out_error"]);
   // In use: the file as it is stored, without libtorch.
   WriteTensorFile(folder / "content", trained.file, StoredAs::kFloat16);
   const ContentNet net(ReadTensorFile(folder / "content"));
@@ -271,7 +197,24 @@ TEST(ContentTraining, LearnsTheTeachersStatesAndGoesOnFromACheckpoint) {
   t.run.steps = 45;
   const TrainedContent more = TrainContent(corpus.pack, corpus.features, t);
   EXPECT_EQ(more.curve.front().step, 40);
-  EXPECT_NEAR(more.curve.front().error, trained.curve.back().error, 1e-4);
+  EXPECT_NEAR(more.curve.front()["held_out_error"], trained.curve.back()["held_out_error"], 1e-4);
+}
+
+TEST(ContentTraining, StoppedAndTakenUpIsAsInOneGo) {
+  const testing::TemporaryFolder folder;
+  const Corpus corpus = MadeUp();
+  ContentTraining t = SmallContent();
+  t.run.final_learning_rate = t.run.learning_rate;  // does not depend on where the end is
+  t.dropout = 0.1;
+  t.run.steps = 8;
+  const TrainedContent whole = TrainContent(corpus.pack, corpus.features, t);
+  t.run.steps = 3;
+  t.run.checkpoint = folder / "checkpoint";
+  TrainContent(corpus.pack, corpus.features, t);
+  t.run.steps = 8;
+  t.run.resume = t.run.checkpoint;
+  const TrainedContent more = TrainContent(corpus.pack, corpus.features, t);
+  EXPECT_EQ(Fingerprint(more.file), Fingerprint(whole.file));
 }
 
 TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
@@ -283,9 +226,9 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   t.run.checkpoint = folder / "checkpoint";
   const TrainedSynth trained = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
   ASSERT_EQ(trained.curve.size(), 3u);
-  EXPECT_LT(trained.curve.back().mel, 0.8 * trained.curve[1].mel);
-  EXPECT_LT(trained.curve.back().held_out_mel, trained.curve.front().held_out_mel);
-  EXPECT_GT(trained.curve.back().critic, 0.0);
+  EXPECT_LT(trained.curve.back()["mel"], 0.8 * trained.curve[1]["mel"]);
+  EXPECT_LT(trained.curve.back()["held_out_mel"], trained.curve.front()["held_out_mel"]);
+  EXPECT_GT(trained.curve.back()["critic"], 0.0);
   // In use.
   WriteTensorFile(folder / "synth", trained.file, StoredAs::kFloat16);
   const SynthNet net(ReadTensorFile(folder / "synth"));
@@ -308,7 +251,7 @@ TEST(SynthTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   t.run.steps = 33;
   const TrainedSynth more = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
   EXPECT_EQ(more.curve.front().step, 30);
-  EXPECT_NEAR(more.curve.front().held_out_mel, trained.curve.back().held_out_mel, 0.02);
+  EXPECT_NEAR(more.curve.front()["held_out_mel"], trained.curve.back()["held_out_mel"], 0.02);
   t.net.body.channels = 16;  // another net than the checkpoint's
   EXPECT_THROW(TrainSynth(corpus.pack, corpus.features, content, &encoder, t), Error);
 }
@@ -327,13 +270,13 @@ TEST(SynthTraining, AListenerHearsWhatIsMade) {
   t.listener = listener;
   t.listener_weight = 20.0;
   const TrainedSynth heard = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
-  EXPECT_GT(heard.curve.front().words_error, 0.0);
-  EXPECT_GT(heard.curve.front().words_error_student, 0.0);
+  EXPECT_GT(heard.curve.front()["words_error"], 0.0);
+  EXPECT_GT(heard.curve.front()["words_error_student"], 0.0);
   EXPECT_EQ(nlohmann::json::parse(heard.file.Meta("sotto.training"))["listener_weight"], 20.0);
   // The same steps with a listener whom nobody minds: another net.
   t.listener_weight = 0.0;
   const TrainedSynth unheard = TrainSynth(corpus.pack, corpus.features, content, &encoder, t);
-  EXPECT_NEAR(unheard.curve.front().words_error, heard.curve.front().words_error, 1e-3);
+  EXPECT_NEAR(unheard.curve.front()["words_error"], heard.curve.front()["words_error"], 1e-3);
   EXPECT_NE(unheard.file.tensors.at("blocks.0.wide.weight").values,
             heard.file.tensors.at("blocks.0.wide.weight").values);
 }
@@ -350,15 +293,16 @@ TEST(FreshSpeech, IsWhatTheTeacherHearsInIt) {
   FreshSpeechOptions o;
   o.speeds = {1.0};
   o.spliced = o.mixed = 0.0;
+  std::mt19937_64 random(1);
   const auto power = [](const FreshSpeech::Batch& b) { return b.samples.square().mean(); };
-  const FreshSpeech::Batch plain = FreshSpeech(data, teacher, o, 1).Draw(5, 40);
+  const FreshSpeech::Batch plain = FreshSpeech(data, teacher, o, random).Draw(5, 40);
   EXPECT_EQ(plain.samples.sizes(), (std::vector<std::int64_t>{5, 40 * kContentHop}));
   EXPECT_EQ(plain.content.sizes(), (std::vector<std::int64_t>{5, 4, 40}));
   EXPECT_TRUE(torch::allclose(plain.content, AtContentFrames(teacher(plain.samples), 40)));
   EXPECT_TRUE(torch::allclose((plain.samples * 32768.0).round(), plain.samples * 32768.0));
   o.mixed = 1.0;  // another voice behind, as loud
   o.mixed_db_low = o.mixed_db_high = 0.0;
-  const FreshSpeech::Batch both = FreshSpeech(data, teacher, o, 1).Draw(40, 40);
+  const FreshSpeech::Batch both = FreshSpeech(data, teacher, o, random).Draw(40, 40);
   EXPECT_NEAR((power(both) / power(plain)).item<double>(), 2.0, 0.7);
 }
 
@@ -414,8 +358,9 @@ TEST(SynthTraining, TheStudentLearnsAlong) {
   t.run.checkpoint = folder / "checkpoint";
   const TrainedSynth trained = TrainSynth(corpus.pack, corpus.features, content, nullptr, t);
   ASSERT_TRUE(trained.content.has_value());
-  EXPECT_LT(trained.curve.back().student_error, 0.9 * trained.curve.front().student_error);
-  EXPECT_LT(trained.curve.back().held_out_mel_student, trained.curve.front().held_out_mel_student);
+  EXPECT_LT(trained.curve.back()["student_error"], 0.9 * trained.curve.front()["student_error"]);
+  EXPECT_LT(trained.curve.back()["held_out_mel_student"],
+            trained.curve.front()["held_out_mel_student"]);
   // The bottleneck stays the teacher's, the rest has moved, and the record says how.
   EXPECT_EQ(trained.content->tensors.at("bottleneck.weight").values,
             content.tensors.at("bottleneck.weight").values);
@@ -429,7 +374,7 @@ TEST(SynthTraining, TheStudentLearnsAlong) {
   t.run.resume = folder / "checkpoint";
   t.run.steps = 31;
   const TrainedSynth more = TrainSynth(corpus.pack, corpus.features, content, nullptr, t);
-  EXPECT_NEAR(more.curve.front().student_error, trained.curve.back().student_error, 1e-3);
+  EXPECT_NEAR(more.curve.front()["student_error"], trained.curve.back()["student_error"], 1e-3);
   // A student with a damaged record is trained all the same.
   TensorFile damaged = content;
   damaged.metadata["sotto.training"] = "{";
@@ -447,19 +392,14 @@ TEST(SynthTraining, TheStudentLearnsAlong) {
 TEST(AdainTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   const testing::TemporaryFolder folder;
   const Corpus corpus = MadeUp();
-  EcapaOptions judge;
-  judge.channels = 16;
-  judge.aggregation = 16;
-  judge.attention = judge.squeeze = 8;
-  judge.embedding = kEmbedding;
-  const TensorFile encoder = RandomNet(judge, true);
+  const TensorFile encoder = RandomNet(SmallJudge(), true);
   AdainTraining t = SmallAdain();
   t.run.checkpoint = folder / "checkpoint";
   const TrainedAdain trained = TrainAdain(corpus.pack, corpus.features, &encoder, t);
   ASSERT_EQ(trained.curve.size(), 3u);
-  EXPECT_LT(trained.curve.back().mel, 0.8 * trained.curve[1].mel);
-  EXPECT_LT(trained.curve.back().held_out_mel, trained.curve.front().held_out_mel);
-  EXPECT_GT(trained.curve.back().critic, 0.0);
+  EXPECT_LT(trained.curve.back()["mel"], 0.8 * trained.curve[1]["mel"]);
+  EXPECT_LT(trained.curve.back()["held_out_mel"], trained.curve.front()["held_out_mel"]);
+  EXPECT_GT(trained.curve.back()["critic"], 0.0);
   // In use: the file as it is stored, without libtorch.
   WriteTensorFile(folder / "adain", trained.file, StoredAs::kFloat16);
   const AdainNet net(ReadTensorFile(folder / "adain"));
@@ -472,8 +412,8 @@ TEST(AdainTraining, LearnsToSpeakAndGoesOnFromACheckpoint) {
   t.run.steps = 33;
   const TrainedAdain more = TrainAdain(corpus.pack, corpus.features, nullptr, t);
   EXPECT_EQ(more.curve.front().step, 30);
-  EXPECT_NEAR(more.curve.front().held_out_mel, trained.curve.back().held_out_mel, 0.02);
-  EXPECT_EQ(more.curve.back().encoder_target, 0.0);
+  EXPECT_NEAR(more.curve.front()["held_out_mel"], trained.curve.back()["held_out_mel"], 0.02);
+  EXPECT_EQ(more.curve.back()["encoder_target_cosine"], 0.0);
   t.net.decoder.channels = 16;  // another net than the checkpoint's
   EXPECT_THROW(TrainAdain(corpus.pack, corpus.features, nullptr, t), Error);
 }

@@ -190,8 +190,10 @@ TEST(FlatParameters, StepsLikeAdamOnSeparateTensors) {
   plain.Load(file);
   loss(plain);
   FlatParameters flat(flat_backend);
+  std::vector<torch::Tensor> parameters;
+  for (const auto& [name, value] : plain.ParameterMap()) parameters.push_back(value);
   torch::optim::AdamW adam(
-      plain.Parameters(),
+      parameters,
       torch::optim::AdamWOptions(1e-2).betas(std::make_tuple(0.8, 0.99)).weight_decay(0.0));
   AdamOptions options;
   options.learning_rate = 1e-2;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 #include <set>
 
 #include "base/error.h"
@@ -23,6 +22,23 @@ constexpr std::uint64_t kShortest = 8000;
 
 Tensor OnDevice(const std::vector<std::int64_t>& values, torch::Device device) {
   return torch::tensor(values, torch::kInt64).to(device);
+}
+
+// What brings the voiced frames to kLevel.
+float GainToLevel(const SpeechPack& pack, const PackedUtterance& speech,
+                  const std::vector<double>& f0_hz) {
+  double energy = 0.0, energetic = 1e-9;
+  for (std::size_t t = 0; t < f0_hz.size(); ++t) {
+    if (f0_hz[t] <= 0.0) continue;
+    const std::uint64_t end = std::min<std::uint64_t>(speech.count, 160 * (t + 1));
+    for (std::uint64_t k = 160 * t; k < end; k += 2) {
+      const double v = pack.samples[speech.begin + k] / 32768.0;
+      energy += v * v;
+      energetic += 1.0;
+    }
+  }
+  const double rms = std::sqrt(energy / energetic);
+  return static_cast<float>(rms > 1e-5 ? std::clamp(kLevel / rms, 0.05, 20.0) : 1.0);
 }
 
 }  // namespace
@@ -63,6 +79,7 @@ SpeechData::SpeechData(const SpeechPack& pack, const FeaturePack& features, cons
   cycle_ = OnDevice(cycles, device);
   content_begin_ = OnDevice(content_begins_, device);
   frame_begin_ = OnDevice(frame_begins, device);
+  NumberSpeakers(pack);
   LoadSpeakers(pack, hold_out, emphasis, seed);
   LoadFeatures(pack, features, device);
 }
@@ -80,33 +97,11 @@ void SpeechData::LoadSpeakers(const SpeechPack& pack, const HoldOut& hold_out,
   for (const auto& [name, utterances] : speakers) {
     if (utterances.size() >= 2) candidates.push_back(name);
   }
-  std::mt19937_64 random(seed);
-  std::shuffle(candidates.begin(), candidates.end(), random);
-  for (const std::string& name : hold_out.names) {
-    const auto found = std::find(candidates.begin(), candidates.end(), name);
-    if (found == candidates.end()) {
-      throw Error(fmt::format(
-          "speaker '{}' cannot be held out: not there or fewer than two utterances", name));
-    }
-    std::rotate(candidates.begin(), found, found + 1);
+  const std::set<std::string> chosen = ChooseHeldOut(std::move(candidates), hold_out, 2, seed);
+  if (chosen.empty() || speakers.size() < chosen.size() + 2) {
+    throw Error(fmt::format("{} of {} speakers are to be held out and at least two kept",
+                            chosen.size(), speakers.size()));
   }
-  const auto count = static_cast<std::size_t>(
-      std::max(hold_out.count, static_cast<std::int64_t>(hold_out.names.size())));
-  if (count == 0 || candidates.size() < count || speakers.size() < count + 2) {
-    throw Error(
-        fmt::format("{} of {} speakers have two utterances; {} are to be held out and at "
-                    "least two kept",
-                    candidates.size(), speakers.size(), count));
-  }
-  candidates.resize(count);
-  const std::set<std::string> chosen(candidates.begin(), candidates.end());
-  // Utterances too short to train on belong to their speaker all the same.
-  std::map<std::string, std::int64_t> number;
-  for (const PackedUtterance& u : pack.utterances) {
-    speaker_.push_back(
-        number.emplace(u.speaker, static_cast<std::int64_t>(number.size())).first->second);
-  }
-  speaker_count_ = static_cast<std::int64_t>(number.size());
   std::vector<double> weights;
   for (const auto& [name, utterances] : speakers) {
     for (const std::int64_t u : utterances) {
@@ -125,6 +120,17 @@ void SpeechData::LoadSpeakers(const SpeechPack& pack, const HoldOut& hold_out,
   for (double& w : weights) w /= sum;
   cumulative_ = torch::tensor(weights, torch::kFloat64).to(device);
   training_index_ = OnDevice(training_, device);
+}
+
+void SpeechData::NumberSpeakers(const SpeechPack& pack) {
+  const torch::Device device = samples_.device();
+  // Utterances too short to train on belong to their speaker all the same.
+  std::map<std::string, std::int64_t> number;
+  for (const PackedUtterance& u : pack.utterances) {
+    speaker_.push_back(
+        number.emplace(u.speaker, static_cast<std::int64_t>(number.size())).first->second);
+  }
+  speaker_count_ = static_cast<std::int64_t>(number.size());
   speaker_index_ = OnDevice(speaker_, device);
   // Utterances of each speaker, one after the other, and where each stands there.
   std::vector<std::vector<std::int64_t>> by(static_cast<std::size_t>(speaker_count_));
@@ -177,8 +183,6 @@ void SpeechData::LoadFeatures(const SpeechPack& pack, const FeaturePack& feature
     }
     first_state += count;
     const std::vector<double> hz(u.f0_hz.begin(), u.f0_hz.end());
-    double energy = 0.0, energetic = 1e-9;
-    const PackedUtterance& speech = pack.utterances[i];
     const std::vector<double> filled = FillUnvoiced(hz);
     for (std::size_t t = 0; t < hz.size(); ++t) {
       f0.push_back(static_cast<float>(filled[t]));
@@ -186,15 +190,8 @@ void SpeechData::LoadFeatures(const SpeechPack& pack, const FeaturePack& feature
       if (hz[t] <= 0.0) continue;
       pitch_sum[static_cast<std::size_t>(speaker_[i])] += std::log(hz[t]);
       pitch_count[static_cast<std::size_t>(speaker_[i])] += 1.0;
-      const std::uint64_t end = std::min<std::uint64_t>(speech.count, 160 * (t + 1));
-      for (std::uint64_t k = 160 * t; k < end; k += 2) {
-        const double v = pack.samples[speech.begin + k] / 32768.0;
-        energy += v * v;
-        energetic += 1.0;
-      }
     }
-    const double rms = std::sqrt(energy / energetic);
-    gains.push_back(static_cast<float>(rms > 1e-5 ? std::clamp(kLevel / rms, 0.05, 20.0) : 1.0));
+    gains.push_back(GainToLevel(pack, pack.utterances[i], hz));
     embeddings.insert(embeddings.end(), u.embedding.begin(), u.embedding.end());
   }
   states_ = states.to(device);

@@ -10,14 +10,9 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
+#include "learn/hold_out.h"
 
 namespace sotto {
-
-// Speakers for validation, with at least two utterances each.
-struct HoldOut {
-  std::int64_t count = 20;
-  std::vector<std::string> names;  // among them in any case
-};
 
 // Places in the corpus: of each row an utterance and where it begins, in content frames (320
 // samples).
@@ -88,6 +83,7 @@ class SpeechData {
  private:
   void LoadSpeakers(const SpeechPack& pack, const HoldOut& hold_out,
                     const std::vector<double>& emphasis, std::uint64_t seed);
+  void NumberSpeakers(const SpeechPack& pack);
   void LoadFeatures(const SpeechPack& pack, const FeaturePack& features, torch::Device device);
   torch::Tensor OtherUtterance(const Crops& crops, const torch::Tensor& share) const;
   torch::Tensor FrameIndex(const Crops& crops, std::int64_t frames) const;

@@ -25,14 +25,23 @@ TorchBackend& Begun(Student& student, const TensorFile& content, torch::Device d
 
 }  // namespace
 
-void HeardChange::Validate(std::int64_t frames) const {
-  const auto need = [](bool ok, const char* what) {
-    if (!ok) throw Error(what);
+const OptionTable<HeardChange>& HeardChange::Table() {
+  using H = HeardChange;
+  static const OptionTable<H> table = {
+      {"warp", &H::warp, "Stretch the mel axis that the student hears by up to this", 0, 0.5},
+      {"augmented", &H::augmented,
+       "Share of crops that the student hears with noise, room and channel", 0, 1},
+      {"gain_db", &H::gain_db, "Change the level that it hears by up to this"},
+      {"mask_frames", &H::mask_frames, "Widest of two stretches masked in time"},
+      {"mask_bands", &H::mask_bands, "Widest of two masked stretches of mel bands", 0,
+       kStudentMels.mels},
   };
-  need(warp >= 0.0 && warp <= 0.5, "the warp lies from 0 to 0.5");
-  need(augmented >= 0.0 && augmented <= 1.0, "the augmented share lies from 0 to 1");
-  need(mask_frames >= 0 && mask_frames <= frames, "masks are no longer than a crop");
-  need(mask_bands >= 0 && mask_bands <= kStudentMels.mels, "masks are no wider than the mel bands");
+  return table;
+}
+
+void HeardChange::Validate(std::int64_t frames) const {
+  RequireRanges(Table(), *this);
+  if (mask_frames > frames) throw Error("masks are no longer than a crop");
 }
 
 Tensor ChangedMels(const TorchMel& mel, const Tensor& samples, const NoiseBank& noises,
@@ -106,7 +115,6 @@ Tensor LearningStudent::HearUnchanged(const Crops& crops, std::int64_t frames) {
 }
 
 TensorFile LearningStudent::File() {
-  average.Spread(false);
   TensorFile file = begun_;
   smooth_.backend.Save(file);
   return file;

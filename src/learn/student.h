@@ -8,6 +8,7 @@
 #include "learn/augment.h"
 #include "learn/flat_parameters.h"
 #include "learn/noise_bank.h"
+#include "learn/options.h"
 #include "learn/speech_data.h"
 #include "learn/torch_backend.h"
 #include "learn/torch_mel.h"
@@ -25,6 +26,7 @@ struct HeardChange {
   AugmentOptions augment;
   std::int64_t mask_frames = 12, mask_bands = 8;  // widest of two masked stretches of each kind
 
+  static const OptionTable<HeardChange>& Table();
   // Throws Error that names the field. `frames`: of 20 ms in a crop.
   void Validate(std::int64_t frames) const;
 };
@@ -63,7 +65,7 @@ class LearningStudent {
   Heard Hear(const Crops& crops, std::int64_t frames);
   // How far its states of `samples`, changed, are from the content asked for (fresh_speech.h).
   torch::Tensor Follow(const torch::Tensor& samples, const torch::Tensor& asked);
-  // The moving average's states of unchanged speech, without gradients; needs average.Spread.
+  // The moving average's states of unchanged speech, without gradients.
   torch::Tensor HearUnchanged(const Crops& crops, std::int64_t frames);
   // The moving average, in place of the tensors of the file it began with.
   TensorFile File();

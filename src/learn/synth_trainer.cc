@@ -1,32 +1,20 @@
 #include "learn/synth_trainer.h"
 
-#include <ATen/Context.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 #include "base/error.h"
 #include "learn/base_net.h"
 #include "learn/bottleneck.h"
 #include "learn/content_trainer.h"
-#include "learn/judges.h"
-#include "learn/spectral_losses.h"
-#include "learn/torch_source.h"
+#include "learn/frozen_nets.h"
 
 namespace sotto {
 namespace {
 
 using torch::Tensor;
-
-// What the synthesiser gets and what it is to give.
-struct Batch {
-  SynthInput<Tensor> input;
-  Tensor speech;  // batch × samples of the inner frames, at the common level
-};
 
 class Maker {
  public:
@@ -35,7 +23,7 @@ class Maker {
     if (bf16) backend.SetWork(torch::kBFloat16);
   }
   // batch × samples.
-  Tensor operator()(const SynthInput<Tensor>& input) {
+  Tensor operator()(const SpeechInput& input) {
     return Synthesiser<TorchBackend>(options_, backend).Forward(input).squeeze(1);
   }
   TorchBackend backend;
@@ -44,257 +32,323 @@ class Maker {
   SynthOptions options_;
 };
 
-Tensor PitchRows(const Tensor& f0, const Tensor& voiced) {
-  return torch::stack({(f0.log() - std::log(kNeutralF0Hz)) / 0.5, voiced}, 1);
-}
-
-class BatchMaker {
- public:
-  BatchMaker(const SpeechData& data, Tensor teacher, Tensor student, const SynthTraining& o)
-      : data_(data), teacher_(std::move(teacher)), student_(std::move(student)), o_(o) {}
-
-  // Content frames of a crop.
-  std::int64_t Content() const { return o_.frames / 2 + o_.margin; }
-  Tensor Teacher(const Crops& crops) const { return data_.Content(teacher_, crops, Content()); }
-  Tensor Student(const Crops& crops) const { return data_.Content(student_, crops, Content()); }
-
-  // Rows of the student's, a `share` of all, among the teacher's.
-  static Tensor Choose(const Tensor& teacher, const Tensor& student, double share) {
-    return torch::where(torch::rand({teacher.size(0), 1, 1}, teacher.options()) < share, student,
-                        teacher);
-  }
-
-  Batch Make(const Crops& crops, const Tensor& content, bool mean_only) const {
-    const std::int64_t frames = o_.frames + 2 * o_.margin, rows = crops.start.size(0);
-    Batch batch;
-    batch.input.content =
-        o_.content_noise > 0.0 ? content + torch::randn_like(content) * o_.content_noise : content;
-    const Tensor f0 = data_.F0(crops, frames);
-    SetPitch(batch.input, f0, data_.Voiced(crops, frames));
-    const Tensor mean = data_.MeanEmbedding(crops);
-    if (mean_only) {
-      batch.input.embedding = mean;
-    } else {
-      const Tensor chosen = torch::rand({rows, 1, 1}, mean.options()) < o_.mean_embedding;
-      batch.input.embedding = torch::where(chosen, mean, data_.OtherEmbedding(crops));
-    }
-    batch.speech = Inner(data_.Samples(crops, frames * kSynthHop)) * data_.LevelGain(crops);
-    return batch;
-  }
-
-  // The first `rows` crops in the voices of others in the batch; a `mixed` share of them in voices
-  // between two of those, since the voices asked for in use belong to nobody.
-  SynthInput<Tensor> Convert(const Batch& batch, const Crops& crops, std::int64_t rows,
-                             double mixed, Tensor* target) const {
-    const std::int64_t all = crops.start.size(0);
-    const Tensor row = torch::arange(rows, crops.start.options());
-    // Far apart: batches are shuffled.
-    const Tensor one = torch::remainder(row + all / 2, all);
-    const Tensor two = torch::remainder(row + all / 2 + all / 4, all);
-    const Tensor pitch = data_.SpeakerPitch(crops);
-    Tensor angle = torch::rand({rows, 1}, pitch.options()) * (0.5 * std::numbers::pi);
-    angle = torch::where(torch::rand({rows, 1}, pitch.options()) < mixed, angle,
-                         torch::zeros_like(angle));
-    const auto voice = [&](const Tensor& who) {
-      return data_.MeanEmbedding({crops.utterance.index_select(0, who), {}});
-    };
-    SynthInput<Tensor> input;
-    input.content = batch.input.content.narrow(0, 0, rows);
-    input.embedding = UnitEmbeddings(voice(one) * angle.cos().unsqueeze(2) +
-                                     voice(two) * angle.sin().unsqueeze(2));
-    const Tensor asked = pitch.index_select(0, one) * angle.cos().square() +
-                         pitch.index_select(0, two) * angle.sin().square();
-    const Tensor shift = (asked - pitch.narrow(0, 0, rows)).exp();
-    const Crops first{crops.utterance.narrow(0, 0, rows), crops.start.narrow(0, 0, rows)};
-    const std::int64_t frames = o_.frames + 2 * o_.margin;
-    SetPitch(input, (data_.F0(first, frames) * shift).clamp(50.0, 800.0),
-             data_.Voiced(first, frames));
-    *target = input.embedding;
-    return input;
-  }
-
-  Tensor Inner(const Tensor& samples) const {
-    return samples.narrow(1, o_.margin * kSynthHop, o_.frames * kSynthHop);
-  }
-
- private:
-  static void SetPitch(SynthInput<Tensor>& input, const Tensor& f0, const Tensor& voiced) {
-    const Tensor phase =
-        torch::rand({f0.size(0)}, f0.options().dtype(torch::kFloat64)) * (2.0 * std::numbers::pi);
-    input.pitch = PitchRows(f0, voiced);
-    input.harmonic = HarmonicSources(f0, phase).unsqueeze(1);
-    input.noise = torch::randn_like(input.harmonic);
-  }
-
-  const SpeechData& data_;
-  Tensor teacher_, student_;
-  const SynthTraining& o_;
+// What the synthesiser gets and what it is to give.
+struct Example {
+  SpeechInput input;
+  Tensor speech;  // batch × samples of the inner frames, at the common level
 };
 
-Tensor MeanCosine(const Tensor& a, const Tensor& b) {
-  return torch::cosine_similarity(a, b, 1).mean();
+// The student's states of a batch, and its own task where it learns along.
+struct Heard {
+  Tensor states, distillation;
+};
+
+// Rows of the student's, a `share` of all, among the teacher's.
+Tensor Choose(const Tensor& teacher, const Tensor& student, double share) {
+  return torch::where(torch::rand({teacher.size(0), 1, 1}, teacher.options()) < share, student,
+                      teacher);
 }
 
-// `learning`: nullptr where the student stays as it is.
-SynthPoint HeldOutFigures(const SpeechData& data, const BatchMaker& batches,
-                          LearningStudent* learning, Maker& maker, const MelDistance& distance,
-                          Judges* judges, const Words* words) {
+class SynthLesson : public Lesson {
+ public:
+  SynthLesson(Trainer& trainer, const SpeechPack& pack, const FeaturePack& features,
+              const TensorFile& content, const TensorFile* encoder, const SynthTraining& options,
+              const std::vector<double>& emphasis);
+
+  std::vector<Learner> Learners() override;
+  Losses Batch(const Moment& now) override;
+  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::string_view Best() const override { return "held_out_mel_student"; }
+  TrainedSynth Result(const Trainer& trainer);
+
+ private:
+  void LayersComeIntoBeing();
+  Tensor Teacher(const Crops& crops) const {
+    return data_.Content(teacher_, crops, resynthesis_.ContentFrames());
+  }
+  // Unchanged speech, heard by the student that does not learn or by the average of one that does.
+  Tensor Unchanged(const Crops& crops);
+  Heard Hear(const Crops& crops);
+  Example Make(const Crops& crops, const Tensor& content, bool mean_only) const;
+  SpeechInput Convert(const Example& example, const Crops& crops, const Targets& targets) const;
+  // What the frozen encoders say of the first crops' conversions.
+  Tensor ConversionLoss(const Tensor& sound, const Tensor& asked_voice, const Tensor& asked_content,
+                        const Crops& crops);
+  // Of what a listener hears in `made`, whose last rows are conversions.
+  Tensor WordsLoss(const Tensor& made, const Tensor& speech, std::int64_t converted) const;
+  // Of held-out crops, with this content.
+  struct Measured {
+    double mel = 0.0, target_cosine = 0.0, source_cosine = 0.0, content_error = 0.0, words = 0.0;
+  };
+  Measured Measure(const Crops& crops, const Tensor& content);
+  void RecordJoint(const TrainingPoint& last, TensorFile& file) const;
+
+  const SynthTraining& o_;
+  const TensorFile& content_;
+  const SpeechData data_;
+  const Bottleneck bottleneck_;
+  const Tensor teacher_;  // tables of content
+  Tensor student_;        // where it does not learn
+  std::unique_ptr<LearningStudent> learning_;
+  Resynthesis resynthesis_;
+  std::optional<FrozenSpeakerEncoder> voice_;
+  std::optional<FrozenContentEncoder> said_;
+  std::optional<Words> words_;
+  std::optional<FreshSpeech> fresh_;
+  Maker maker_, smooth_;
+  std::optional<FlatParameters> weights_, average_;
+};
+
+SynthLesson::SynthLesson(Trainer& trainer, const SpeechPack& pack, const FeaturePack& features,
+                         const TensorFile& content, const TensorFile* encoder,
+                         const SynthTraining& options, const std::vector<double>& emphasis)
+    : o_(options),
+      content_(content),
+      data_(pack, features, o_.hold_out, emphasis, o_.run.seed, trainer.Device()),
+      bottleneck_(ReadBottleneck(content, trainer.Device())),
+      teacher_(BottleneckTable(data_, bottleneck_)),
+      resynthesis_(data_, o_, o_.run.bf16),
+      maker_(o_.net, trainer.Device(), o_.run.bf16),
+      smooth_(o_.net, trainer.Device(), false) {
+  const torch::Device device = trainer.Device();
+  if (o_.distillation > 0.0) {
+    learning_ = std::make_unique<LearningStudent>(
+        content, data_, teacher_, QuietStretches(pack, device), o_.change, o_.dropout, o_.run.bf16);
+  } else {
+    student_ = StudentTable(data_, content);
+  }
+  if (encoder != nullptr) {
+    voice_.emplace(*encoder, features.embedding_size, device);
+    said_.emplace(content, device);
+  }
+  if (o_.listener) words_.emplace(*o_.listener, bottleneck_, device);
+  if (o_.fresh > 0) fresh_.emplace(data_, *words_, o_.fresh_speech, trainer.Random(2));
+  LayersComeIntoBeing();
+  if (o_.base) BeginFrom(*o_.base, ReadSynthOptions(*o_.base).body, o_.net.body, maker_.backend);
+  weights_.emplace(maker_.backend);
+  average_.emplace(smooth_.backend);
+}
+
+void SynthLesson::LayersComeIntoBeing() {
   torch::NoGradGuard no_grad;
-  SynthPoint point;
-  const Crops crops = data.Fixed(64, batches.Content());
-  const Tensor of_teacher = batches.Teacher(crops);
-  const Tensor of_student = learning == nullptr ? batches.Student(crops)
-                                                : learning->HearUnchanged(crops, batches.Content());
-  point.student_error =
-      ((of_student - of_teacher).square().mean() /
-       (of_teacher - of_teacher.mean(std::vector<std::int64_t>{0, 2}, true)).square().mean())
-          .item<double>();
-  for (const bool student : {false, true}) {
-    const Tensor& content = student ? of_student : of_teacher;
-    const Batch batch = batches.Make(crops, content, true);
-    const Tensor made = batches.Inner(maker(batch.input));
-    (student ? point.held_out_mel_student : point.held_out_mel) =
-        distance(made, batch.speech).item<double>();
-    if (judges == nullptr) continue;
-    Tensor target;
-    const std::int64_t rows = 32;
-    const SynthInput<Tensor> input = batches.Convert(batch, crops, rows, 0.0, &target);
-    const Tensor converted = maker(input);
-    if (words != nullptr) {
-      (student ? point.words_error_student : point.words_error) =
-          words->RelativeError(batches.Inner(converted), (*words)(batch.speech.narrow(0, 0, rows)));
-    }
-    if (!student) continue;
-    const Tensor voice = judges->Speaker(converted);
-    point.target_cosine = MeanCosine(voice, target).item<double>();
-    point.source_cosine =
-        MeanCosine(voice, batch.input.embedding.narrow(0, 0, rows)).item<double>();
-    const Tensor asked = content.narrow(0, 0, rows);
-    point.content_error =
-        ((judges->Content(converted) - asked).square().mean() / asked.square().mean())
-            .item<double>();
-  }
-  return point;
+  const Crops crops = resynthesis_.Draw(2);
+  const Example some = Make(crops, Teacher(crops), true);
+  maker_(some.input);
+  smooth_(some.input);
+  resynthesis_.BeginCritics(some.speech);
 }
 
-void Print(const SynthPoint& p) {
-  fmt::print(stderr,
-             "step {:6d}  mel {:.4f}  critic {:.3f}  maker {:.3f}  feature {:.3f} | held out: mel "
-             "{:.4f} teacher {:.4f} student  voice {:+.3f} target {:+.3f} source  content error "
-             "{:.3f}  words {:.3f} teacher {:.3f} student  student {:.1f} %  {:.0f} s\n",
-             p.step, p.mel, p.critic, p.maker, p.feature, p.held_out_mel, p.held_out_mel_student,
-             p.target_cosine, p.source_cosine, p.content_error, p.words_error,
-             p.words_error_student, 100.0 * p.student_error, p.seconds);
+std::vector<Learner> SynthLesson::Learners() {
+  std::vector<Learner> all = {{"net", &*weights_, &*average_}, resynthesis_.CriticLearner()};
+  if (learning_) all.push_back({"student", &learning_->net, &learning_->average});
+  return all;
 }
 
-std::string Record(const SynthTraining& o, const SpeechData& data, const TensorFile& content,
-                   const TrainedSynth& result) {
-  nlohmann::ordered_json json = {{"content", Fingerprint(content)},
-                                 {"hours", data.Hours()},
-                                 {"utterances", data.Training().size()},
-                                 {"held_out_utterances", data.HeldOut().size()},
-                                 {"batch", o.batch},
-                                 {"frames", o.frames},
-                                 {"student_share", o.student},
-                                 {"mel_weight", o.mel_weight},
-                                 {"feature_weight", o.feature_weight},
-                                 {"critic_weight", o.critic_weight},
-                                 {"converted", o.converted},
-                                 {"mixed", o.mixed},
-                                 {"speaker_weight", o.speaker_weight},
-                                 {"content_weight", o.content_weight},
-                                 {"source_weight", o.source_weight},
-                                 {"content_noise", o.content_noise},
-                                 {"distillation", o.distillation},
-                                 {"listener_weight", o.listener ? o.listener_weight : 0.0},
-                                 {"learning_rate", o.run.learning_rate},
-                                 {"seed", o.run.seed}};
-  if (o.base) json["base"] = Fingerprint(*o.base);
-  auto& curve = json["curve"] = nlohmann::ordered_json::array();
-  for (const SynthPoint& p : result.curve) {
-    curve.push_back({{"step", p.step},
-                     {"mel", p.mel},
-                     {"held_out_mel", p.held_out_mel},
-                     {"held_out_mel_student", p.held_out_mel_student},
-                     {"target_cosine", p.target_cosine},
-                     {"source_cosine", p.source_cosine},
-                     {"content_error", p.content_error},
-                     {"words_error", p.words_error},
-                     {"words_error_student", p.words_error_student},
-                     {"student_error", p.student_error},
-                     {"seconds", p.seconds}});
+Tensor SynthLesson::Unchanged(const Crops& crops) {
+  const std::int64_t frames = resynthesis_.ContentFrames();
+  return learning_ ? learning_->HearUnchanged(crops, frames)
+                   : data_.Content(student_, crops, frames);
+}
+
+Heard SynthLesson::Hear(const Crops& crops) {
+  if (!learning_) return {Unchanged(crops), {}};
+  const LearningStudent::Heard heard = learning_->Hear(crops, resynthesis_.ContentFrames());
+  if (!fresh_) return {heard.states, heard.distillation};
+  const FreshSpeech::Batch more = fresh_->Draw(o_.fresh, o_.fresh_frames);
+  return {heard.states, 0.5 * (heard.distillation + learning_->Follow(more.samples, more.content))};
+}
+
+Example SynthLesson::Make(const Crops& crops, const Tensor& content, bool mean_only) const {
+  Example example;
+  example.input.content =
+      o_.content_noise > 0.0 ? content + torch::randn_like(content) * o_.content_noise : content;
+  resynthesis_.SetPitch(crops, example.input);
+  const Tensor mean = data_.MeanEmbedding(crops);
+  if (mean_only) {
+    example.input.embedding = mean;
+  } else {
+    const Tensor chosen =
+        torch::rand({crops.start.size(0), 1, 1}, mean.options()) < o_.mean_embedding;
+    example.input.embedding = torch::where(chosen, mean, data_.OtherEmbedding(crops));
   }
-  return json.dump();
+  example.speech =
+      resynthesis_.Speech(crops, data_.Samples(crops, resynthesis_.Frames() * kSynthHop));
+  return example;
+}
+
+SpeechInput SynthLesson::Convert(const Example& example, const Crops& crops,
+                                 const Targets& targets) const {
+  SpeechInput input = resynthesis_.Converted(crops, targets);
+  input.content = example.input.content.narrow(0, 0, targets.one.size(0));
+  input.embedding = targets.Voices(data_.MeanEmbedding(crops));
+  return input;
+}
+
+Tensor SynthLesson::ConversionLoss(const Tensor& sound, const Tensor& asked_voice,
+                                   const Tensor& asked_content, const Crops& crops) {
+  const Tensor voice = (*voice_)(sound);
+  const Tensor source = data_.MeanEmbedding(crops).narrow(0, 0, sound.size(0));
+  const Tensor too_near =
+      torch::relu(torch::cosine_similarity(voice, source, 1) -
+                  torch::cosine_similarity(asked_voice, source, 1).clamp_min(0.0));
+  return o_.speaker_weight * (1.0 - MeanCosine(voice, asked_voice)) +
+         o_.source_weight * too_near.mean() +
+         o_.content_weight * torch::smooth_l1_loss((*said_)(sound), asked_content);
+}
+
+Tensor SynthLesson::WordsLoss(const Tensor& made, const Tensor& speech,
+                              std::int64_t converted) const {
+  Tensor asked;
+  {
+    torch::NoGradGuard no_grad;
+    asked = (*words_)(speech);
+  }
+  // Conversions say what their sources say.
+  asked = torch::cat({asked, asked.narrow(0, 0, converted)});
+  return o_.listener_weight * words_->Loss(made, asked);
+}
+
+Losses SynthLesson::Batch(const Moment& now) {
+  const std::int64_t converted = resynthesis_.ConvertedRows(now);
+  const Crops crops = resynthesis_.Draw(o_.batch);
+  const Tensor of_teacher = Teacher(crops);
+  const Heard heard = Hear(crops);
+  const Tensor given = Choose(of_teacher, heard.states, o_.student);
+  const Example example = Make(crops, given, false);
+  SpeechInput input = example.input;
+  Tensor asked_voice;
+  if (converted > 0) {  // one pass for both
+    const SpeechInput converting = Convert(example, crops, Targets(crops, converted, o_.mixed));
+    asked_voice = converting.embedding;
+    input = Joined(input, converting);
+  }
+  const Tensor whole = maker_(input), made = resynthesis_.Inner(whole);
+  Losses losses = resynthesis_.Compare(made, example.speech, now);
+  if (learning_) losses.total = losses.total + o_.distillation * heard.distillation;
+  if (words_) losses.total = losses.total + WordsLoss(made, example.speech, converted);
+  if (converted > 0) {
+    // A student that learns is asked for what the teacher heard, not for what it says itself.
+    const Tensor asked_content = (learning_ ? of_teacher : given).narrow(0, 0, converted);
+    losses.total = losses.total + ConversionLoss(whole.narrow(0, o_.batch, converted), asked_voice,
+                                                 asked_content, crops);
+  }
+  return losses;
+}
+
+SynthLesson::Measured SynthLesson::Measure(const Crops& crops, const Tensor& content) {
+  Measured m;
+  const Example example = Make(crops, content, true);
+  m.mel = resynthesis_.Distance(resynthesis_.Inner(smooth_(example.input)), example.speech);
+  if (!voice_) return m;
+  const std::int64_t rows = Resynthesis::kHeldOutConverted;
+  const SpeechInput input = Convert(example, crops, Targets(crops, rows, 0.0));
+  const Tensor converted = smooth_(input), voice = (*voice_)(converted);
+  m.target_cosine = MeanCosine(voice, input.embedding).item<double>();
+  m.source_cosine = MeanCosine(voice, example.input.embedding.narrow(0, 0, rows)).item<double>();
+  m.content_error = RelativeError((*said_)(converted), content.narrow(0, 0, rows));
+  if (words_) {
+    m.words = words_->RelativeError(resynthesis_.Inner(converted),
+                                    (*words_)(example.speech.narrow(0, 0, rows)));
+  }
+  return m;
+}
+
+std::vector<Figure> SynthLesson::Validate(const std::vector<double>& means) {
+  const Crops crops = resynthesis_.HeldOut();
+  const Tensor of_teacher = Teacher(crops), of_student = Unchanged(crops);
+  const Tensor centre = of_teacher.mean(std::vector<std::int64_t>{0, 2}, true);
+  const Tensor error =
+      (of_student - of_teacher).square().mean() / (of_teacher - centre).square().mean();
+  const Measured teacher = Measure(crops, of_teacher), student = Measure(crops, of_student);
+  return Resynthesis::Figures(
+      means, {{"held_out_mel", " mel {:.4f} teacher", teacher.mel},
+              {"held_out_mel_student", " {:.4f} student", student.mel},
+              {"target_cosine", "  voice {:+.3f} target", student.target_cosine},
+              {"source_cosine", " {:+.3f} source", student.source_cosine},
+              {"content_error", "  content error {:.3f}", student.content_error},
+              {"words_error", "  words {:.3f} teacher", teacher.words},
+              {"words_error_student", " {:.3f} student", student.words},
+              {"student_error", "  student {:.1f} %", error.item<double>(), 100.0}});
 }
 
 // What the student's record says of the run in which it learnt along.
-void RecordJoint(const SynthTraining& o, const SpeechData& data, const TensorFile& before,
-                 TensorFile& content, const SynthPoint& last) {
+void SynthLesson::RecordJoint(const TrainingPoint& last, TensorFile& file) const {
   // A student of unknown origin is no reason to lose a finished training.
-  const auto kept = before.metadata.find("sotto.training");
-  auto json = nlohmann::ordered_json::parse(kept == before.metadata.end() ? "{}" : kept->second,
+  const auto kept = content_.metadata.find("sotto.training");
+  auto json = nlohmann::ordered_json::parse(kept == content_.metadata.end() ? "{}" : kept->second,
                                             nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) json = nlohmann::ordered_json::object();
-  json["with_synthesiser"] = {{"began_from", Fingerprint(before)},
+  json["with_synthesiser"] = {{"began_from", Fingerprint(content_)},
                               {"steps", last.step},
-                              {"distillation", o.distillation},
-                              {"listener_weight", o.listener ? o.listener_weight : 0.0},
-                              {"learning_rate", o.run.learning_rate},
-                              {"warp", o.change.warp},
-                              {"augmented", o.change.augmented},
-                              {"dropout", o.dropout},
-                              {"fresh", o.fresh},
-                              {"fresh_pieces", o.fresh_speech.pieces},
-                              {"held_out_error", last.student_error},
-                              {"probe", ProbeTable(data, StudentTable(data, content))}};
-  content.metadata["sotto.training"] = json.dump();
+                              {"distillation", o_.distillation},
+                              {"listener_weight", o_.listener ? o_.listener_weight : 0.0},
+                              {"learning_rate", o_.run.learning_rate},
+                              {"warp", o_.change.warp},
+                              {"augmented", o_.change.augmented},
+                              {"dropout", o_.dropout},
+                              {"fresh", o_.fresh},
+                              {"fresh_pieces", o_.fresh_speech.pieces},
+                              {"held_out_error", last["student_error"]},
+                              {"probe", ProbeTable(data_, StudentTable(data_, file))}};
+  file.metadata["sotto.training"] = json.dump();
 }
 
-// Sums of losses on the device, read once a validation.
-struct Sums {
-  explicit Sums(torch::Device device) : values(torch::zeros({4}, torch::TensorOptions(device))) {}
-  void Add(const Tensor& mel, const Tensor& critic, const Tensor& maker, const Tensor& feature) {
-    values += torch::stack({mel, critic, maker, feature}).detach();
-    ++count;
+TrainedSynth SynthLesson::Result(const Trainer& trainer) {
+  nlohmann::ordered_json json = {{"content", Fingerprint(content_)},
+                                 {"hours", data_.Hours()},
+                                 {"utterances", data_.Training().size()},
+                                 {"held_out_utterances", data_.HeldOut().size()}};
+  sotto::Record<ResynthesisOptions>(ResynthesisOptions::Table(), o_, json);
+  sotto::Record(SynthTraining::Table(), o_, json);
+  json["student_share"] = o_.student;
+  if (!o_.listener) json["listener_weight"] = 0.0;
+  json["learning_rate"] = o_.run.learning_rate;
+  json["seed"] = o_.run.seed;
+  if (o_.base) json["base"] = Fingerprint(*o_.base);
+  json["curve"] = CurveRecord(trainer.Curve());
+  TrainedSynth result{{}, {}, trainer.Curve()};
+  smooth_.backend.Save(result.file);
+  WriteSynthOptions(o_.net, result.file);
+  result.file.metadata["sotto.content_noise"] = fmt::format("{}", o_.content_noise);
+  result.file.metadata["sotto.training"] = json.dump();
+  if (learning_) {
+    result.content = learning_->File();
+    RecordJoint(result.curve.back(), *result.content);
   }
-  void Take(SynthPoint& point) {
-    const Tensor mean = (values / static_cast<double>(std::max<std::int64_t>(1, count))).cpu();
-    point.mel = mean[0].item<double>();
-    point.critic = mean[1].item<double>();
-    point.maker = mean[2].item<double>();
-    point.feature = mean[3].item<double>();
-    values.zero_();
-    count = 0;
-  }
-  Tensor values;
-  std::int64_t count = 0;
-};
+  return result;
+}
 
 }  // namespace
 
+const OptionTable<SynthTraining>& SynthTraining::Table() {
+  using S = SynthTraining;
+  static const OptionTable<S> table = {
+      {"student", &S::student, "Share of crops with the student's content", 0, 1},
+      {"mean_embedding", &S::mean_embedding, "Share of crops with the speaker's mean embedding"},
+      {"source_weight", &S::source_weight,
+       "Weight on conversions nearer to the source than the voice asked for is"},
+      {"distillation", &S::distillation,
+       "Let the content encoder learn along, its own task with this weight"},
+      {"dropout", &S::dropout, "Share of values dropped behind the GELU of the student's blocks", 0,
+       kBelowOne},
+      {"fresh", &S::fresh,
+       "Crops of speech joined anew, in which the student follows the listener"},
+      {"listener_weight", &S::listener_weight,
+       "Weight of the difference between what is heard in the made speech and in the recording"},
+  };
+  return table;
+}
+
 void SynthTraining::Validate() const {
   run.Validate();
-  const auto need = [](bool ok, const char* what) {
-    if (!ok) throw Error(what);
-  };
-  need(batch >= 2, "a batch needs at least 2 crops");
-  need(frames >= 14 && frames % 2 == 0, "crops have an even number of frames, at least 14");
-  need(margin >= 0 && margin % 2 == 0, "the margin is an even number of frames");
-  need(student >= 0.0 && student <= 1.0, "the student's share lies from 0 to 1");
-  need(content_noise >= 0.0, "the content's noise is 0 or more");
-  need(converted >= 0 && converted <= batch, "converted crops are a part of the batch");
-  need(mixed >= 0.0 && mixed <= 1.0, "the share of mixed voices lies from 0 to 1");
-  need(critic_channels >= 1, "critics need a channel");
-  need(average >= 0.0 && average < 1.0, "the average's decay lies in [0, 1)");
-  need(distillation >= 0.0, "the weight of the student's task is 0 or more");
-  need(dropout >= 0.0 && dropout < 1.0, "the dropped share lies in [0, 1)");
-  need(listener_weight >= 0.0, "the listener's weight is 0 or more");
-  need(!listener || frames >= 40, "a listener needs crops of at least 40 frames");
-  need(fresh >= 0, "fresh crops are 0 or more");
-  need(fresh == 0 || (listener && distillation > 0.0),
-       "fresh speech needs a listener and a student that learns");
+  ResynthesisOptions::Validate();
+  RequireRanges(Table(), *this);
+  if (listener && frames < 40) throw Error("a listener needs crops of at least 40 frames");
+  if (fresh > 0 && (!listener || distillation == 0.0)) {
+    throw Error("fresh speech needs a listener and a student that learns");
+  }
+  if (fresh_frames < 40) throw Error("fresh speech needs crops of at least 40 frames");
   fresh_speech.Validate();
-  need(fresh_frames >= 40, "fresh speech needs crops of at least 40 frames");
   change.Validate(frames / 2 + margin);
 }
 
@@ -306,170 +360,10 @@ TrainedSynth TrainSynth(const SpeechPack& pack, const FeaturePack& features,
   o.net.embedding = features.embedding_size;
   if (encoder == nullptr) o.converted = 0;
   o.Validate();
-  const torch::Device device(o.run.device);
-  torch::manual_seed(o.run.seed);
-  if (device.is_cuda()) {
-    at::globalContext().setAllowTF32CuBLAS(true);
-    at::globalContext().setAllowTF32CuDNN(true);
-    at::globalContext().setBenchmarkCuDNN(true);  // every step has the same sizes
-  }
-  const SpeechData data(pack, features, o.hold_out, emphasis, o.run.seed, device);
-  const Bottleneck bottleneck = ReadBottleneck(content, device);
-  const Tensor teacher = BottleneckTable(data, bottleneck);
-  std::unique_ptr<LearningStudent> learning;
-  if (o.distillation > 0.0) {
-    learning = std::make_unique<LearningStudent>(
-        content, data, teacher, QuietStretches(pack, device), o.change, o.dropout, o.run.bf16);
-  }
-  const BatchMaker batches(data, teacher, learning ? Tensor() : StudentTable(data, content), o);
-  std::unique_ptr<Judges> judges;
-  if (encoder != nullptr) {
-    judges = std::make_unique<Judges>(content, *encoder, device);
-    if (judges->EmbeddingSize() != features.embedding_size) {
-      throw Error(fmt::format("{}: embeddings of {}, those of the features have {}", encoder->where,
-                              judges->EmbeddingSize(), features.embedding_size));
-    }
-  }
-  std::unique_ptr<Words> words;
-  if (o.listener) words = std::make_unique<Words>(*o.listener, bottleneck, device);
-  std::optional<FreshSpeech> fresh;
-  if (o.fresh > 0) fresh.emplace(data, *words, o.fresh_speech, o.run.seed + 2);
-  const MelDistance distance(device);
-
-  Maker maker(o.net, device, o.run.bf16), smooth(o.net, device, false);
-  Critics critics(o.critic_channels, device);
-  if (o.run.bf16) critics.backend.SetWork(torch::kBFloat16);
-  {
-    torch::NoGradGuard no_grad;  // layers come into being
-    const Crops crops = data.Draw(2, batches.Content());
-    const Batch some = batches.Make(crops, batches.Teacher(crops), true);
-    maker(some.input);
-    smooth(some.input);
-    critics(some.speech);
-  }
-  if (o.base) BeginFrom(*o.base, ReadSynthOptions(*o.base).body, o.net.body, maker.backend);
-  FlatParameters net(maker.backend), average(smooth.backend), judge(critics.backend);
-  average.AverageFrom(net, 0.0);
-  RunClock clock(o.run);
-  CheckpointParts parts = {{"net", &net}, {"average", &average}, {"critics", &judge}};
-  if (learning) {
-    parts["student"] = &learning->net;
-    parts["student_average"] = &learning->average;
-  }
-  if (!o.run.resume.empty()) ReadCheckpoint(o.run.resume, clock, parts);
-
-  TrainedSynth result;
-  Sums sums(device);
-  AdamOptions adam;
-  adam.weight_decay = o.weight_decay;
-  const Tensor none = torch::zeros({}, torch::TensorOptions(device));
-  for (bool first = true;; first = false, clock.Next()) {
-    const bool last = clock.Ended();
-    if (first || last || clock.Step() % o.run.validate_every == 0) {
-      average.Spread(false);
-      SynthPoint point = HeldOutFigures(data, batches, learning.get(), smooth, distance,
-                                        judges.get(), words.get());
-      point.step = clock.Step();
-      sums.Take(point);
-      point.seconds = clock.Seconds();
-      result.curve.push_back(point);
-      Print(point);
-      if (!o.run.checkpoint.empty() && !first) {
-        WriteCheckpoint(o.run.checkpoint, clock, parts, {});
-      }
-      if (last) break;
-    }
-    const bool judged = clock.Progress() >= o.critics_from;
-    adam.learning_rate = clock.LearningRate();
-    const std::int64_t converted = judged ? o.converted : 0;
-    const Crops crops = data.Draw(o.batch, batches.Content());
-    const Tensor of_teacher = batches.Teacher(crops);
-    LearningStudent::Heard heard{{}, none};
-    if (learning) {
-      learning->net.Spread(true);
-      heard = learning->Hear(crops, batches.Content());
-      if (fresh) {
-        const FreshSpeech::Batch more = fresh->Draw(o.fresh, o.fresh_frames);
-        heard.distillation =
-            0.5 * (heard.distillation + learning->Follow(more.samples, more.content));
-      }
-    } else {
-      heard.states = batches.Student(crops);
-    }
-    const Tensor given_content = batches.Choose(of_teacher, heard.states, o.student);
-    const Batch batch = batches.Make(crops, given_content, false);
-    // A student that learns is asked for what the teacher heard, not for what it says itself.
-    const Tensor asked_content = (learning ? of_teacher : given_content).narrow(0, 0, converted);
-    SynthInput<Tensor> converting;
-    Tensor target;
-    if (converted > 0) converting = batches.Convert(batch, crops, converted, o.mixed, &target);
-    net.Spread(true);
-    SynthInput<Tensor> input = batch.input;
-    if (converted > 0) {  // one pass for both
-      input.content = torch::cat({input.content, converting.content});
-      input.pitch = torch::cat({input.pitch, converting.pitch});
-      input.harmonic = torch::cat({input.harmonic, converting.harmonic});
-      input.noise = torch::cat({input.noise, converting.noise});
-      input.embedding = torch::cat({input.embedding, converting.embedding});
-    }
-    const Tensor whole = maker(input), made = batches.Inner(whole);
-    const Tensor mel = distance(made.narrow(0, 0, o.batch), batch.speech);
-    Tensor loss = o.mel_weight * mel + o.distillation * heard.distillation, critic_loss = none,
-           maker_loss = none, feature_loss = none;
-    if (judged) {
-      judge.Spread(true);
-      const Critics::Verdicts real = critics(batch.speech);
-      critic_loss = CriticLoss(real, critics(made.detach()));
-      critic_loss.backward();
-      judge.Step(adam);
-      judge.Spread(false);
-      const Critics::Verdicts verdicts = critics(made);
-      maker_loss = MakerLoss(verdicts);
-      feature_loss = FeatureLoss(real, verdicts, o.batch);
-      loss = loss + o.critic_weight * maker_loss + o.feature_weight * feature_loss;
-    }
-    if (words != nullptr) {
-      torch::Tensor asked;
-      {
-        torch::NoGradGuard no_grad;
-        asked = (*words)(batch.speech);
-      }
-      // Conversions say what their sources say.
-      asked = torch::cat({asked, asked.narrow(0, 0, converted)});
-      loss = loss + o.listener_weight * words->Loss(made, asked);
-    }
-    if (converted > 0) {
-      const Tensor sound = whole.narrow(0, o.batch, converted);
-      const Tensor voice = judges->Speaker(sound);
-      const Tensor source = data.MeanEmbedding(
-          {crops.utterance.narrow(0, 0, converted), crops.start.narrow(0, 0, converted)});
-      const Tensor too_near =
-          torch::relu(torch::cosine_similarity(voice, source, 1) -
-                      torch::cosine_similarity(target, source, 1).clamp_min(0.0));
-      loss = loss + o.speaker_weight * (1.0 - MeanCosine(voice, target)) +
-             o.source_weight * too_near.mean() +
-             o.content_weight * torch::smooth_l1_loss(judges->Content(sound), asked_content);
-    }
-    loss.backward();
-    net.Step(adam);
-    const auto t = static_cast<double>(clock.Step());
-    average.AverageFrom(net, std::min(o.average, (1.0 + t) / (10.0 + t)));
-    if (learning) {
-      learning->net.Step(adam);
-      learning->average.AverageFrom(learning->net, std::min(o.average, (1.0 + t) / (10.0 + t)));
-    }
-    sums.Add(mel, critic_loss, maker_loss, feature_loss);
-  }
-  average.Spread(false);
-  smooth.backend.Save(result.file);
-  WriteSynthOptions(o.net, result.file);
-  result.file.metadata["sotto.content_noise"] = fmt::format("{}", o.content_noise);
-  result.file.metadata["sotto.training"] = Record(o, data, content, result);
-  if (learning) {
-    result.content = learning->File();
-    RecordJoint(o, data, content, *result.content, result.curve.back());
-  }
-  return result;
+  Trainer trainer(o.run, /*same_sizes=*/true);
+  SynthLesson lesson(trainer, pack, features, content, encoder, o, emphasis);
+  trainer.Run(lesson);
+  return lesson.Result(trainer);
 }
 
 }  // namespace sotto

@@ -100,12 +100,6 @@ Tensor TorchBackend::RepeatLike(const Tensor& column, const Tensor& like) {
   return column.to(like.scalar_type()).expand({-1, -1, like.size(2)});
 }
 
-std::vector<Tensor> TorchBackend::Parameters() const {
-  std::vector<Tensor> all;
-  for (const auto& [name, value] : parameters_) all.push_back(value);
-  return all;
-}
-
 void TorchBackend::Load(const TensorFile& file) {
   torch::NoGradGuard no_grad;
   for (const auto& [name, tensor] : file.tensors) {
@@ -126,23 +120,6 @@ void TorchBackend::Save(TensorFile& file) const {
       out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
     }
   }
-}
-
-void TorchBackend::AverageFrom(const TorchBackend& other, double decay) {
-  torch::NoGradGuard no_grad;
-  const auto blend = [&](std::map<std::string, Tensor>& mine,
-                         const std::map<std::string, Tensor>& theirs) {
-    for (const auto& [name, value] : theirs) {
-      const auto found = mine.find(name);
-      if (found == mine.end()) {
-        mine[name] = value.detach().clone();
-      } else {
-        found->second.lerp_(value.detach(), 1.0 - decay);
-      }
-    }
-  };
-  blend(parameters_, other.parameters_);
-  blend(buffers_, other.buffers_);
 }
 
 }  // namespace sotto

@@ -82,15 +82,13 @@ class TorchBackend {
   // Batch statistics and gradients (training), or running statistics.
   void SetTraining(bool training) { training_ = training; }
 
-  std::vector<Tensor> Parameters() const;
   // By name. Values may be replaced by others of the same sizes (flat_parameters.h).
   std::map<std::string, Tensor>& ParameterMap() { return parameters_; }
+  std::map<std::string, Tensor>& BufferMap() { return buffers_; }  // running statistics
   // Replaces or creates all values; shapes are checked when layers run.
   void Load(const TensorFile& file);
   // Adds all values to `file`.
   void Save(TensorFile& file) const;
-  // Moves this one's values towards `other`'s: value ← decay·value + (1 − decay)·other.
-  void AverageFrom(const TorchBackend& other, double decay);
 
  private:
   Tensor Parameter(const std::string& name, const std::vector<std::int64_t>& shape, double bound);
@@ -101,7 +99,7 @@ class TorchBackend {
   double dropout_ = 0.0;
   torch::ScalarType work_ = torch::kFloat32;
   std::map<std::string, Tensor> parameters_;
-  std::map<std::string, Tensor> buffers_;  // running statistics
+  std::map<std::string, Tensor> buffers_;
 };
 
 }  // namespace sotto

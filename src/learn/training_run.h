@@ -1,30 +1,34 @@
-// What the trainers of the neural anonymiser share: how long they run, their learning rate, and
-// checkpoints they can be taken up from.
+// How long a training runs, and at which learning rate: the options that all nets of this room
+// share, and the clock that goes by them.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
 
-#include "learn/flat_parameters.h"
-#include "nn/safetensors.h"
+#include "learn/options.h"
 
 namespace sotto {
 
 struct RunOptions {
   std::int64_t steps = 20000;
   double minutes = 0.0;  // ends (and the learning rate falls) by the clock as well; 0: by steps
-  std::int64_t warm_up = 200;  // steps, after a restart too: the optimiser begins anew
+  std::int64_t warm_up = 200;  // steps of a rising rate; again where the optimiser begins anew
+  bool decay_after_warm_up = false;  // the rate begins to fall behind the warm-up, not under it
   double learning_rate = 5e-4, final_learning_rate = 1e-5;
+  double weight_decay = 0.01;
+  double average = 0.999;  // decay of the moving average of the weights, which is what is kept
   std::int64_t validate_every = 500;
+  bool keep_best = false;            // the net of the best validation, not that after the last step
+  std::int64_t patience = 0;         // validations without a new best before stopping; 0: never
   std::filesystem::path checkpoint;  // written at each validation
   std::filesystem::path resume;      // a checkpoint to go on from
   std::uint64_t seed = 1;
   bool bf16 = false;  // layers compute in bfloat16 (CUDA)
   std::string device = "cpu";
 
+  static const OptionTable<RunOptions>& Table();
   // Throws Error that names the field.
   void Validate() const;
 };
@@ -36,14 +40,16 @@ class RunClock {
 
   std::int64_t Step() const { return step_; }
   double Seconds() const;
-  // 0 at the beginning, 1 at the end.
-  double Progress() const;
+  // 0 at the beginning (with `from`: after so many steps), 1 at the end.
+  double Progress(std::int64_t from = 0) const;
   bool Ended() const { return Progress() >= 1.0; }
   void Next() { ++step_; }
   // Cosine from the first to the final rate over the progress, with a warm-up.
   double LearningRate() const;
+  // The step that the warm-up counts from.
+  std::int64_t FirstStep() const { return first_step_; }
   // Goes on from an earlier run.
-  void Resume(std::int64_t step, double seconds);
+  void Resume(std::int64_t step, std::int64_t first_step, double seconds);
 
  private:
   RunOptions o_;
@@ -51,13 +57,5 @@ class RunClock {
   double earlier_s_ = 0.0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-// Parts by name ("net", "average" …), as single precision without the optimisers' states.
-using CheckpointParts = std::map<std::string, FlatParameters*>;
-void WriteCheckpoint(const std::filesystem::path& path, const RunClock& clock,
-                     const CheckpointParts& parts, const std::map<std::string, std::string>& meta);
-// Throws Error when a part is missing or of another size.
-TensorFile ReadCheckpoint(const std::filesystem::path& path, RunClock& clock,
-                          const CheckpointParts& parts);
 
 }  // namespace sotto

@@ -118,14 +118,14 @@ Part VoicePart(const Judges& judges) {
           [](const json& kept, SideMeasures& side) { side.voice = FromBinary<float>(kept); }};
 }
 
-Part ListenerPart(const Judges& judges, std::size_t k) {
-  const Judges::Listener& listener = judges.listeners[k];
-  return {fmt::format("heard 1, {}, {}, {}, {}", listener.recogniser->Name(),
-                      listener.recogniser->Model(), judges.models, Digits(listener.hears)),
-          [&listener, k](SideMeasures& side, std::size_t i, std::span<const float> x) {
-            if (listener.hears[i] == 0) return;
+Part TranscriberPart(const Judges& judges, std::size_t k) {
+  const Judges::Transcriber& transcriber = judges.transcribers[k];
+  return {fmt::format("heard 1, {}, {}, {}, {}", transcriber.recogniser->Name(),
+                      transcriber.recogniser->Model(), judges.models, Digits(transcriber.hears)),
+          [&transcriber, k](SideMeasures& side, std::size_t i, std::span<const float> x) {
+            if (transcriber.hears[i] == 0) return;
             const double start = ThreadSeconds();
-            side.heard[k].text = listener.recogniser->Transcribe(x);
+            side.heard[k].text = transcriber.recogniser->Transcribe(x);
             side.heard[k].cpu_s = ThreadSeconds() - start;
             side.heard[k].audio_s = static_cast<double>(x.size()) / kRecogniserRateHz;
           },
@@ -141,8 +141,8 @@ std::vector<Part> PartsOf(const Judges& judges) {
   std::vector<Part> parts = {ProsodyPart(judges)};
   if (judges.dnsmos) parts.push_back(DnsMosPart(judges));
   if (judges.encoder) parts.push_back(VoicePart(judges));
-  for (std::size_t k = 0; k < judges.listeners.size(); ++k) {
-    if (judges.listeners[k].recogniser) parts.push_back(ListenerPart(judges, k));
+  for (std::size_t k = 0; k < judges.transcribers.size(); ++k) {
+    if (judges.transcribers[k].recogniser) parts.push_back(TranscriberPart(judges, k));
   }
   return parts;
 }
@@ -208,7 +208,7 @@ Judges OpenJudges(const ModelFolders& models, const std::string& encoder) {
 
 SideMeasures MeasureSide(const Judges& judges, std::size_t i, std::span<const float> x) {
   SideMeasures side;
-  side.heard.resize(judges.listeners.size());
+  side.heard.resize(judges.transcribers.size());
   const std::vector<Part> parts = PartsOf(judges);
   std::vector<const Part*> all;
   all.reserve(parts.size());
@@ -227,7 +227,7 @@ std::vector<SideMeasures> MeasureOriginals(const Judges& judges,
                           one.original.begin_s, one.original.end_s);
   }
   std::vector<SideMeasures> sides(utterances.size());
-  for (SideMeasures& side : sides) side.heard.resize(judges.listeners.size());
+  for (SideMeasures& side : sides) side.heard.resize(judges.transcribers.size());
   const std::vector<Part> parts = PartsOf(judges);
   const auto groups = GroupByRecording(utterances);
   // One judge after the other: a run that is killed loses the work of one.

@@ -26,11 +26,11 @@ struct Judges {
   std::unique_ptr<SpeakerEncoder> encoder;
   std::string no_detector, no_dnsmos, no_encoder;
 
-  struct Listener {
+  struct Transcriber {
     std::unique_ptr<Recogniser> recogniser;  // null: it could not be opened
     std::vector<char> hears;                 // by utterance
   };
-  std::vector<Listener> listeners;
+  std::vector<Transcriber> transcribers;
 
   // Files of the models, by stamp: a judge whose model changed says something else.
   std::string models;
@@ -39,8 +39,8 @@ struct Judges {
 // Stamps of all files that judges may open, those that are absent too.
 std::string DescribeModelFiles(const ModelFolders& models);
 
-// Everything but the listeners. What is not installed is left out; a model that is not the pinned
-// one (onnx/models.h) is an Error.
+// Everything but the transcribers. What is not installed is left out; a model that is not the
+// pinned one (onnx/models.h) is an Error.
 Judges OpenJudges(const ModelFolders& models, const std::string& encoder);
 
 // A recogniser's text, and what it cost on one core.
@@ -54,7 +54,7 @@ struct SideMeasures {
   std::optional<Prosody> prosody;  // none: the recording is empty
   std::optional<DnsMos> dnsmos;
   std::vector<float> voice;      // embedding; empty: no encoder, or too little speech for it
-  std::vector<HeardText> heard;  // by listener; what it did not hear is empty
+  std::vector<HeardText> heard;  // by transcriber; what it did not hear is empty
 };
 
 // Utterance `i` by all judges; `x` at 16 kHz.

@@ -86,25 +86,25 @@ Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
     RecogniserJudgement judgement;
     judgement.name = choice.name;
     if (content) judgement.shares_model_with_method = *content == choice.name;
-    Judges::Listener listener;
-    listener.hears.assign(result.utterances.size(), 0);
+    Judges::Transcriber transcriber;
+    transcriber.hears.assign(result.utterances.size(), 0);
     if (!result.utterances[0].text) {
       judgement.reason = "the originals have no transcripts";
     } else {
       try {
-        listener.recogniser = OpenRecogniser(choice.name, models);
+        transcriber.recogniser = OpenRecogniser(choice.name, models);
       } catch (const UntrustedModel&) {
         throw;
       } catch (const Error& error) {
         judgement.reason = error.what();
       }
     }
-    if (listener.recogniser != nullptr) {
-      judgement.model = listener.recogniser->Model();
+    if (transcriber.recogniser != nullptr) {
+      judgement.model = transcriber.recogniser->Model();
       judgement.heard = SpreadOverSpeakers(result.utterances, choice.limit);
-      for (const std::size_t i : judgement.heard) listener.hears[i] = 1;
+      for (const std::size_t i : judgement.heard) transcriber.hears[i] = 1;
     }
-    judges.listeners.push_back(std::move(listener));
+    judges.transcribers.push_back(std::move(transcriber));
     result.recognisers.push_back(std::move(judgement));
   }
   return judges;
@@ -307,7 +307,7 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
   result.measured.resize(n);
   std::vector<double> seconds(n, 0.0);
   Voices voices{std::vector<std::vector<float>>(n), std::vector<std::vector<float>>(n)};
-  std::vector<std::vector<Heard>> heard(judges.listeners.size(), std::vector<Heard>(n));
+  std::vector<std::vector<Heard>> heard(judges.transcribers.size(), std::vector<Heard>(n));
   const auto groups = GroupByRecording(result.utterances);
   Progress progress("measuring", groups.size(), static_cast<double>(n));
   ParallelFor(groups.size(), options.jobs, [&](std::size_t g) {
@@ -342,8 +342,8 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
                                "speaker-level ({} speakers; of those a recogniser heard where "
                                "they are fewer), {} resamples, seed {}",
                                speakers, options.intervals.resamples, options.intervals.seed);
-  for (std::size_t k = 0; k < judges.listeners.size(); ++k) {
-    if (judges.listeners[k].recogniser != nullptr) {
+  for (std::size_t k = 0; k < judges.transcribers.size(); ++k) {
+    if (judges.transcribers[k].recogniser != nullptr) {
       CountErrors(result, k, heard[k], speaker_of, options.intervals);
     }
   }

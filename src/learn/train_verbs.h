@@ -1,10 +1,11 @@
-// sotto-train content, synth and adain: the flags of the trainers of the neural anonymiser.
+// The verbs of sotto-train: the flags of each net's training.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 namespace sotto {
 
+void AddEncoderVerb(CLI::App& app);
 void AddContentVerb(CLI::App& app);
 void AddSynthVerb(CLI::App& app);
 void AddAdainVerb(CLI::App& app);

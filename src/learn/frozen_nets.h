@@ -1,5 +1,5 @@
-// Who says, while a synthesiser learns, whether a conversion has the voice and the words that were
-// asked for: nets that do not learn themselves, but pass gradients on.
+// Nets that hear what is made while another one learns, and pass gradients on without learning
+// themselves: they say whether a conversion has the voice and the words that were asked for.
 #pragma once
 
 #include <torch/torch.h>
@@ -16,21 +16,28 @@
 
 namespace sotto {
 
-// The speaker encoder and the content encoder.
-class Judges {
+class FrozenSpeakerEncoder {
  public:
-  // Throws Error when `encoder` is no ECAPA net with 80 mel bands.
-  Judges(const TensorFile& content, const TensorFile& encoder, torch::Device device);
-
-  std::int64_t EmbeddingSize() const { return speaker_.embedding; }
-  // batch × samples to batch × size × 1 and batch × size × content frames.
-  torch::Tensor Speaker(const torch::Tensor& x);
-  torch::Tensor Content(const torch::Tensor& x);
+  // Throws Error unless it is an ECAPA net with 80 mel bands and embeddings of `size`.
+  FrozenSpeakerEncoder(const TensorFile& file, std::int64_t size, torch::Device device);
+  // batch × samples to batch × size × 1.
+  torch::Tensor operator()(const torch::Tensor& x);
 
  private:
-  ContentOptions content_;
-  EcapaOptions speaker_;
-  TorchBackend content_backend_, speaker_backend_;
+  EcapaOptions options_;
+  TorchBackend backend_;
+  TorchMel mel_;
+};
+
+class FrozenContentEncoder {
+ public:
+  FrozenContentEncoder(const TensorFile& file, torch::Device device);
+  // batch × samples to batch × size × content frames.
+  torch::Tensor operator()(const torch::Tensor& x);
+
+ private:
+  ContentOptions options_;
+  TorchBackend backend_;
   TorchMel mel_;
 };
 

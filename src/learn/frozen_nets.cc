@@ -1,4 +1,4 @@
-#include "learn/judges.h"
+#include "learn/frozen_nets.h"
 
 #include <fmt/format.h>
 
@@ -12,14 +12,22 @@ using torch::Tensor;
 
 constexpr std::int64_t kMargin = 3;  // states at either end that hear the cut
 
-EcapaOptions ReadSpeaker(const TensorFile& file) {
+EcapaOptions ReadSpeaker(const TensorFile& file, std::int64_t size) {
   const EncoderNetOptions options = ReadEncoderNetOptions(file);
   const auto* ecapa = std::get_if<EcapaOptions>(&options);
-  if (ecapa == nullptr || ecapa->mels != kStudentMels.mels) {
-    throw Error(
-        fmt::format("{}: conversions are judged by an ECAPA net with 80 mel bands", file.where));
+  if (ecapa == nullptr || ecapa->mels != kStudentMels.mels || ecapa->embedding != size) {
+    throw Error(fmt::format(
+        "{}: conversions are judged by an ECAPA net with 80 mel bands and embeddings of {}",
+        file.where, size));
   }
   return *ecapa;
+}
+
+TorchBackend Frozen(const TensorFile& file, torch::Device device) {
+  TorchBackend backend(device);
+  backend.Load(file);
+  for (auto& [name, value] : backend.ParameterMap()) value.requires_grad_(false);
+  return backend;
 }
 
 const TensorFile& Fitting(const TensorFile& listener, const Bottleneck& bottleneck) {
@@ -32,25 +40,23 @@ const TensorFile& Fitting(const TensorFile& listener, const Bottleneck& bottlene
 
 }  // namespace
 
-Judges::Judges(const TensorFile& content, const TensorFile& encoder, torch::Device device)
-    : content_(ReadContentOptions(content)),
-      speaker_(ReadSpeaker(encoder)),
-      content_backend_(device),
-      speaker_backend_(device),
-      mel_(kStudentMels, device) {
-  content_backend_.Load(content);
-  speaker_backend_.Load(encoder);
-  for (TorchBackend* backend : {&content_backend_, &speaker_backend_}) {
-    for (auto& [name, value] : backend->ParameterMap()) value.requires_grad_(false);
-  }
+FrozenSpeakerEncoder::FrozenSpeakerEncoder(const TensorFile& file, std::int64_t size,
+                                           torch::Device device)
+    : options_(ReadSpeaker(file, size)),
+      backend_(Frozen(file, device)),
+      mel_(kStudentMels, device) {}
+
+Tensor FrozenSpeakerEncoder::operator()(const Tensor& x) {
+  return Ecapa<TorchBackend>(options_, backend_).Forward(mel_(x));
 }
 
-Tensor Judges::Speaker(const Tensor& x) {
-  return Ecapa<TorchBackend>(speaker_, speaker_backend_).Forward(mel_(x));
-}
+FrozenContentEncoder::FrozenContentEncoder(const TensorFile& file, torch::Device device)
+    : options_(ReadContentOptions(file)),
+      backend_(Frozen(file, device)),
+      mel_(kStudentMels, device) {}
 
-Tensor Judges::Content(const Tensor& x) {
-  return ContentStudent<TorchBackend>(content_, content_backend_).Forward(mel_(x));
+Tensor FrozenContentEncoder::operator()(const Tensor& x) {
+  return ContentStudent<TorchBackend>(options_, backend_).Forward(mel_(x));
 }
 
 Words::Words(const TensorFile& listener, const Bottleneck& bottleneck, torch::Device device)

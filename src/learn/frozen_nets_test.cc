@@ -1,4 +1,4 @@
-#include "learn/judges.h"
+#include "learn/frozen_nets.h"
 
 #include <gtest/gtest.h>
 
@@ -24,23 +24,24 @@ ContentOptions SmallContent() {
   return o;
 }
 
-TEST(Judges, PassGradientsOnAndDoNotLearn) {
-  Judges judges(RandomContent(SmallContent()), RandomNet(SmallSpeaker(), true), torch::kCPU);
-  EXPECT_EQ(judges.EmbeddingSize(), 6);
+TEST(FrozenNets, PassGradientsOnAndDoNotLearn) {
+  FrozenSpeakerEncoder speaker(RandomNet(SmallSpeaker(), true), 6, torch::kCPU);
+  FrozenContentEncoder encoder(RandomContent(SmallContent()), torch::kCPU);
   torch::manual_seed(1);
   const torch::Tensor x = (0.1 * torch::randn({2, 8000})).requires_grad_(true);
-  const torch::Tensor voice = judges.Speaker(x), content = judges.Content(x);
+  const torch::Tensor voice = speaker(x), content = encoder(x);
   EXPECT_EQ(voice.sizes(), (std::vector<std::int64_t>{2, 6, 1}));
   EXPECT_EQ(content.size(1), 3);
   (voice.square().sum() + content.square().sum()).backward();
   EXPECT_GT(x.grad().abs().max().item<float>(), 0.0F);
-  EXPECT_TRUE(torch::equal(judges.Speaker(x.detach()), voice));  // no running statistics moved
+  EXPECT_TRUE(torch::equal(speaker(x.detach()), voice));  // no running statistics moved
 }
 
-TEST(Judges, HearTheStudentsMelsOrRefuse) {
+TEST(FrozenNets, HearTheStudentsMelsAndMakeTheFeaturesEmbeddingsOrAreRefused) {
   EcapaOptions other = SmallSpeaker();
+  EXPECT_THROW(FrozenSpeakerEncoder(RandomNet(other, true), 5, torch::kCPU), Error);
   other.mels = 40;
-  EXPECT_THROW(Judges(RandomContent(SmallContent()), RandomNet(other, true), torch::kCPU), Error);
+  EXPECT_THROW(FrozenSpeakerEncoder(RandomNet(other, true), 6, torch::kCPU), Error);
 }
 
 }  // namespace
