@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "speaker/linear_algebra.h"
 #include "speaker/scoring.h"
 
 namespace sotto {
@@ -50,8 +50,7 @@ MatrixXd Centre(const Eigen::Ref<const MatrixXf>& x) {
 }
 
 MatrixXd PrincipalBasis(const MatrixXd& centred, Index components) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(centred * centred.transpose());
-  return eigen.eigenvectors().rightCols(components);
+  return DecomposeSymmetric(centred * centred.transpose()).vectors.rightCols(components);
 }
 
 MatrixXf Reduce(const Eigen::Ref<const MatrixXf>& x, const MatrixXd& basis) {

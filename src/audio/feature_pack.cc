@@ -56,7 +56,7 @@ FeaturePack ReadFeaturePack(const std::filesystem::path& path) {
   if (!in) throw bad("cut short");
   FeaturePack pack;
   try {
-    const auto json = nlohmann::json::parse(header);
+    const auto json = ParseJson(header);
     json.at("state_size").get_to(pack.state_size);
     json.at("embedding_size").get_to(pack.embedding_size);
     json.at("teacher").get_to(pack.teacher);
@@ -85,7 +85,7 @@ FeaturePack ReadFeaturePack(const std::filesystem::path& path) {
     }
     if (!in || left != 0) throw bad("its sizes do not add up");
   } catch (const nlohmann::json::exception& error) {
-    throw bad("damaged header: " + JsonTrouble<nlohmann::json>(error));
+    throw bad("damaged header: " + JsonTrouble(error));
   }
   return pack;
 }

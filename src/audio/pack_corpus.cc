@@ -45,7 +45,7 @@ std::vector<std::int16_t> Decode(const Recording& recording, const Span& span) {
 // What was done to a protected corpus: its record without what differs between corpora.
 std::string Protection(const std::string& run, const std::filesystem::path& corpus) {
   if (run.empty()) return "";
-  auto json = nlohmann::json::parse(run, nullptr, false);
+  auto json = TryParseJson(run);
   if (!json.is_object()) {
     throw Error(fmt::format("'{}': sotto-run.json is no JSON object", corpus.string()));
   }

@@ -58,7 +58,7 @@ SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
   const std::uint64_t bytes = std::filesystem::file_size(path) - 16 - length;
   pack.samples.resize(bytes / 2);
   try {
-    const auto json = nlohmann::json::parse(header);
+    const auto json = ParseJson(header);
     json.at("rate_hz").get_to(pack.rate_hz);
     pack.run = json.value("run", "");
     for (const auto& row : json.at("utterances")) {
@@ -69,7 +69,7 @@ SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
       pack.utterances.push_back(std::move(u));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw bad("damaged header: " + JsonTrouble<nlohmann::json>(error));
+    throw bad("damaged header: " + JsonTrouble(error));
   }
   in.read(reinterpret_cast<char*>(pack.samples.data()),
           static_cast<std::streamsize>(pack.samples.size() * 2));

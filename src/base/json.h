@@ -1,50 +1,30 @@
-// JSON as text. The one way to write it: the library's own dump() throws on a string that is no
-// UTF-8, and a message that quotes a file's name or an argument may be one.
+// JSON as text: read and written here alone, since the library's reader and writer are large
+// templates. Its own dump() throws on a string that is no UTF-8, and a message that quotes a file's
+// name or an argument may be one.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <exception>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
-
-#include "base/text.h"
+#include <string_view>
 
 namespace sotto {
 
-// Strings that are no UTF-8, as Printable writes them: no byte is lost.
-template <typename Json>
-void MakeUtf8(Json& json) {
-  if (json.is_string()) {
-    json = Printable(json.template get<std::string>());
-  } else if (json.is_object()) {
-    Json object = Json::object();
-    for (auto& [name, value] : json.items()) {
-      MakeUtf8(value);
-      object[Printable(name)] = std::move(value);
-    }
-    json = std::move(object);
-  } else if (json.is_array()) {
-    for (auto& value : json) MakeUtf8(value);
-  }
-}
+// Throws nlohmann::json::exception.
+nlohmann::json ParseJson(std::string_view text);
+// Discarded (`is_discarded()`, and no object) where the text is no JSON.
+nlohmann::json TryParseJson(std::string_view text);
+// The same, with objects that keep the order of their fields.
+nlohmann::ordered_json ParseOrderedJson(std::string_view text);
+nlohmann::ordered_json TryParseOrderedJson(std::string_view text);
 
-// `indent` < 0: one line. Bytes that are no UTF-8 are escaped as \xff.
-template <typename Json>
-std::string DumpJson(const Json& json, int indent = -1) {
-  try {
-    return json.dump(indent, ' ', /*ensure_ascii=*/false);
-  } catch (const typename Json::type_error&) {
-    Json clean = json;
-    MakeUtf8(clean);
-    return clean.dump(indent, ' ', /*ensure_ascii=*/false);
-  }
-}
+// `indent` < 0: one line. Where a string is no UTF-8, all are written as Printable does: no byte is
+// lost.
+std::string DumpJson(const nlohmann::json& json, int indent = -1);
+std::string DumpJson(const nlohmann::ordered_json& json, int indent = -1);
 
-// What is wrong with JSON that somebody wrote, in words and without quoting it.
-template <typename Json>
-std::string JsonTrouble(const typename Json::exception& error) {
-  const auto* parse = dynamic_cast<const typename Json::parse_error*>(&error);
-  return parse != nullptr ? fmt::format("no JSON at byte {}", parse->byte)
-                          : "a field is missing, or of another type than it must have";
-}
+// What is wrong with JSON that somebody wrote, by what the library threw, in words and without
+// quoting it.
+std::string JsonTrouble(const std::exception& thrown);
 
 }  // namespace sotto

@@ -23,13 +23,13 @@ TEST(Json, TroubleIsSaidInWords) {
     const ordered_json read = ordered_json::parse("{\"a\": \x1b}");
     FAIL() << read;
   } catch (const ordered_json::exception& error) {
-    EXPECT_EQ(JsonTrouble<ordered_json>(error), "no JSON at byte 7");
+    EXPECT_EQ(JsonTrouble(error), "no JSON at byte 7");
   }
   try {
     const ordered_json read = ordered_json({{"a", 1}}).at("b");
     FAIL() << read;
   } catch (const ordered_json::exception& error) {
-    EXPECT_EQ(JsonTrouble<ordered_json>(error).substr(0, 7), "a field");
+    EXPECT_EQ(JsonTrouble(error).substr(0, 7), "a field");
   }
 }
 

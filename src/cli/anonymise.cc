@@ -139,7 +139,7 @@ void AddAnonymise(CLI::App& app) {
           "which costs epsilon; then its last voice is held. No default: the record states "
           "this bound, since how many were made would tell of the speech")
       ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1000000}));
+      ->check(CLI::Range(1, 1000000));
   verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
       ->type_name("FILE")
       ->excludes("--key")

@@ -2,12 +2,12 @@
 // A new form: declare its Add function here and call it in assess.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
 #include "assess/figure.h"
+#include "cli/flags.h"
 #include "report/ladder_json.h"
 
 namespace sotto::cli {

@@ -1,7 +1,6 @@
 // What the forms of `sotto assess` share: flags for intervals, JSON and the report, and printing.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "assess/intervals.h"
 #include "assess/panels.h"
+#include "cli/flags.h"
 #include "report/assess_page.h"
 
 namespace sotto::cli {

@@ -70,7 +70,7 @@ void Print(const std::vector<ComparedCopy>& copies) {
 }
 
 double Speed(const std::string& run) {
-  const auto json = nlohmann::json::parse(ReadTextFile(run), nullptr, /*allow_exceptions=*/false);
+  const auto json = TryParseJson(ReadTextFile(run));
   if (!json.is_object() || !json.contains("times_real_time") ||
       !json["times_real_time"].is_number()) {
     throw Error(fmt::format("'{}' is no output of sotto anonymise --json", run));

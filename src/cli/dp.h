@@ -1,9 +1,9 @@
 // The forms of `sotto dp`, one file each.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 
+#include "cli/flags.h"
 #include "dp/budget.h"
 
 namespace sotto::cli {

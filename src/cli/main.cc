@@ -1,10 +1,12 @@
 // sotto VERB …: exit code 0 when all went well, 1 for bad input or a failed item, 2 for bad usage.
 #include <exception>
+#include <string>
 
 #include "base/terminal.h"
 #include "cli/verbs.h"
 #include "nn/eigen_backend.h"
 
+namespace sotto::cli {
 namespace {
 
 int Run(int argc, char** argv) {
@@ -12,43 +14,41 @@ int Run(int argc, char** argv) {
                "sotto");
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
   app.require_subcommand(1);
-  app.option_defaults()->always_capture_default();
-  sotto::cli::AddAnonymise(app);
-  sotto::cli::AddBuild(app);
-  sotto::cli::AddFit(app);
-  sotto::cli::AddCheck(app);
-  sotto::cli::AddStream(app);
-  sotto::cli::AddCompare(app);
-  sotto::cli::AddFeatures(app);
-  sotto::cli::AddAssess(app);
-  sotto::cli::AddDp(app);
-  sotto::cli::AddProtectEmbedding(app);
-  sotto::cli::AddAttack(app);
-  sotto::cli::AddEmbed(app);
-  sotto::cli::AddScore(app);
-  sotto::cli::AddVerify(app);
-  sotto::cli::AddTrain(app);
-  sotto::cli::AddTrainIvector(app);
-  sotto::cli::AddTrainCalibration(app);
-  sotto::cli::AddUtility(app);
-  sotto::cli::AddEvaluate(app);
+  app.show_defaults();
+  AddAnonymise(app);
+  AddBuild(app);
+  AddFit(app);
+  AddCheck(app);
+  AddStream(app);
+  AddCompare(app);
+  AddFeatures(app);
+  AddAssess(app);
+  AddDp(app);
+  AddProtectEmbedding(app);
+  AddAttack(app);
+  AddEmbed(app);
+  AddScore(app);
+  AddVerify(app);
+  AddTrain(app);
+  AddTrainIvector(app);
+  AddTrainCalibration(app);
+  AddUtility(app);
+  AddEvaluate(app);
   try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const sotto::cli::ExitWith& exit) {
+    return app.parse(argc, argv);
+  } catch (const ExitWith& exit) {
     return exit.code;
   } catch (const std::exception& error) {
-    sotto::Complain("sotto", sotto::FailureText(error));
+    Complain("sotto", FailureText(error));
     return 1;
   }
 }
 
 }  // namespace
+}  // namespace sotto::cli
 
 int main(int argc, char** argv) {
   sotto::PrepareBlas(argv);
   sotto::EscapeStandardStreams();
-  return sotto::FinishProgram("sotto", Run(argc, argv));
+  return sotto::FinishProgram("sotto", sotto::cli::Run(argc, argv));
 }

@@ -1,10 +1,10 @@
 // The curves of `sotto protect-embedding --curve`, in a file of their own.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/flags.h"
 #include "cli/verbs.h"
 
 namespace sotto::cli {

@@ -1,13 +1,13 @@
 // What every verb's file offers to main.cc, and what the verbs share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "cli/flags.h"
 #include "voice/method.h"
 
 namespace sotto::cli {

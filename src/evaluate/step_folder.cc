@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 std::optional<ordered_json> ReadStep(const fs::path& file, const std::string& fingerprint) {
   if (!fs::exists(file)) return std::nullopt;
-  ordered_json kept = ordered_json::parse(ReadTextFile(file), nullptr, /*allow_exceptions=*/false);
+  ordered_json kept = TryParseOrderedJson(ReadTextFile(file));
   if (!kept.is_object() || kept.value("fingerprint", "") != fingerprint ||
       !kept.contains("result")) {
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "nn/convnext_json.h"
 #include "nn/eigen_backend.h"
 
@@ -70,7 +71,7 @@ void WriteContentOptions(const ContentOptions& o, TensorFile& file) {
                          {"value", o.attention.value},
                          {"reach", o.attention.reach}};
   }
-  file.metadata["sotto.options"] = json.dump();
+  file.metadata["sotto.options"] = DumpJson(json);
 }
 
 std::int64_t ContentFrames(std::int64_t samples) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "nn/eigen_backend.h"
 
 namespace sotto {
@@ -99,7 +100,7 @@ void WriteEncoderNetOptions(const EncoderNetOptions& options, TensorFile& file) 
     json = {{"mels", x.mels},           {"channels", x.channels},       {"pooled", x.pooled},
             {"embedding", x.embedding}, {"centre_mels", x.centre_mels}, {"leak", x.leak}};
   }
-  file.metadata["sotto.options"] = json.dump();
+  file.metadata["sotto.options"] = DumpJson(json);
 }
 
 void CentreEmbeddings(TensorFile& file, std::span<const float> mean) {

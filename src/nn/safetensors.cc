@@ -238,7 +238,7 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
   file.where = where;
   const std::string_view values = bytes.substr(8 + length);
   try {
-    const auto header = nlohmann::json::parse(bytes.substr(8, length));
+    const auto header = ParseJson(bytes.substr(8, length));
     if (!header.is_object()) throw Error(fmt::format("{}: header is no JSON object", where));
     std::uint64_t used = 0;
     for (const auto& [name, entry] : header.items()) {
@@ -255,7 +255,7 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
           fmt::format("{}: {} bytes of values, the header names {}", where, values.size(), used));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: damaged header: {}", where, JsonTrouble<nlohmann::json>(error)));
+    throw Error(fmt::format("{}: damaged header: {}", where, JsonTrouble(error)));
   }
   ApplyScales(file);
   return file;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 
 namespace sotto {
 namespace {
@@ -128,7 +129,7 @@ void ReadFeatures(const Json& json, const std::string& where, ModelDescription& 
 
 ModelDescription ParseModelDescription(std::string_view json, const std::string& where) {
   using D = ModelDescription;
-  const Json parsed = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
+  const Json parsed = TryParseJson(json);
   if (parsed.is_discarded()) throw Error(fmt::format("'{}' is no JSON", where));
   ModelDescription out;
   Fields fields(parsed, fmt::format("'{}'", where));

@@ -197,7 +197,7 @@ void WriteEncoderRecord(const SpeakerEncoder& encoder, const EmbeddingSet& set,
 std::optional<EncoderRecord> ReadEncoderRecord(const fs::path& folder) {
   const fs::path path = folder / "encoder.json";
   if (!fs::exists(path)) return std::nullopt;
-  const nlohmann::json json = nlohmann::json::parse(ReadTextFile(path), nullptr, false);
+  const nlohmann::json json = TryParseJson(ReadTextFile(path));
   const auto text = [&](const char* name) {
     const bool there = json.is_object() && json.contains(name) && json[name].is_string();
     if (!there) throw Error(fmt::format("{}: no text '{}'", path.string(), name));

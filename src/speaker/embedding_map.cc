@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "speaker/linear_algebra.h"
 #include "speaker/scoring.h"
 
 namespace sotto {
@@ -35,7 +35,7 @@ MatrixXd SquaredDistances(const MatrixXd& x) {
 // the sign that makes its largest entry positive.
 MatrixXd PrincipalStart(const MatrixXd& x) {
   const MatrixXd centred = x.colwise() - x.rowwise().mean();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(centred * centred.transpose());
+  const SymmetricEigen eigen = DecomposeSymmetric(centred * centred.transpose());
   MatrixXd y(2, x.cols());
   for (Index k = 0; k < 2; ++k) {
     const Index at = x.rows() - 1 - k;
@@ -43,7 +43,7 @@ MatrixXd PrincipalStart(const MatrixXd& x) {
       y.row(k).setZero();
       continue;
     }
-    VectorXd axis = eigen.eigenvectors().col(at);
+    VectorXd axis = eigen.vectors.col(at);
     Index largest = 0;
     axis.cwiseAbs().maxCoeff(&largest);
     if (axis[largest] < 0.0) axis = -axis;

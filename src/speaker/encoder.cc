@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "nn/encoder_net.h"
 #include "speaker/default_encoder.h"
 #include "speaker/embedding_stream.h"
@@ -49,7 +50,7 @@ class NeuralEncoder : public SpeakerEncoder {
 nlohmann::json ParseMetadata(const TensorFile& file, const std::string& key) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) return nullptr;
-  nlohmann::json json = nlohmann::json::parse(found->second, nullptr, false);
+  nlohmann::json json = TryParseJson(found->second);
   if (!json.is_object()) {
     throw Error(fmt::format("{}: metadata '{}' is no JSON object", file.where, key));
   }

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/error.h"
 #include "speaker/kaldi_io.h"
+#include "speaker/linear_algebra.h"
 
 namespace sotto {
 
@@ -109,18 +109,17 @@ AffineTransform TrainLda(const Eigen::Ref<const Eigen::MatrixXd>& x,
   }
   const Eigen::MatrixXd within = total - between;
   const double f = options.total_covariance_factor;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> white((1.0 - f) * within + f * total);
-  const double largest = white.eigenvalues().maxCoeff();
+  const SymmetricEigen white = DecomposeSymmetric((1.0 - f) * within + f * total);
+  const double largest = white.values.maxCoeff();
   if (!(largest > 0.0)) throw Error("LDA: all embeddings of a speaker are the same");
   const Eigen::VectorXd scale =
-      white.eigenvalues().cwiseMax(options.covariance_floor * largest).cwiseSqrt().cwiseInverse();
-  const Eigen::MatrixXd to_white = scale.asDiagonal() * white.eigenvectors().transpose();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> turn(to_white * between *
-                                                            to_white.transpose());
+      white.values.cwiseMax(options.covariance_floor * largest).cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd to_white = scale.asDiagonal() * white.vectors.transpose();
+  const SymmetricEigen turn = DecomposeSymmetric(to_white * between * to_white.transpose());
   const Eigen::Index d = std::min({static_cast<Eigen::Index>(options.dimension), x.rows(),
                                    std::max<Eigen::Index>(1, classes_n - 1)});
   AffineTransform transform;
-  transform.matrix = turn.eigenvectors().rightCols(d).rowwise().reverse().transpose() * to_white;
+  transform.matrix = turn.vectors.rightCols(d).rowwise().reverse().transpose() * to_white;
   transform.offset = -transform.matrix * mean;
   return transform;
 }

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <cmath>
 #include <numbers>
 
 #include "base/error.h"
 #include "speaker/kaldi_io.h"
 #include "speaker/lda.h"
+#include "speaker/linear_algebra.h"
 
 namespace sotto {
 namespace {
@@ -69,14 +68,12 @@ Step Iterate(const Plda& plda, const Stats& stats, bool update_mean) {
   }
   log_likelihood -= 0.5 * scatter.trace();
   // |det A| as a sum of logs: psi and W are in A.
-  const Eigen::PartialPivLU<MatrixXd> lu(plda.transform);
-  const double log_det = lu.matrixLU().diagonal().array().abs().log().sum();
+  const auto [back, log_det] = Invert(plda.transform);
   log_likelihood +=
       stats.n * (log_det - 0.5 * static_cast<double>(d) * std::log(2.0 * std::numbers::pi));
 
   Step step;
   step.log_likelihood = log_likelihood / stats.n;
-  const MatrixXd back = lu.inverse();
   VectorXd shift = VectorXd::Zero(d);
   if (update_mean) {
     shift = posterior.rowwise().mean();
@@ -117,22 +114,22 @@ Plda Plda::FromCovariances(const VectorXd& mean, const MatrixXd& between, const 
   }
   const MatrixXd to_white = llt.matrixL().solve(MatrixXd::Identity(mean.size(), mean.size()));
   const MatrixXd turned = to_white * between * to_white.transpose();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (turned + turned.transpose()));
+  const SymmetricEigen eigen = DecomposeSymmetric(0.5 * (turned + turned.transpose()));
   Plda plda;
   plda.mean = mean;
-  plda.psi = eigen.eigenvalues().reverse().cwiseMax(0.0);
-  plda.transform = eigen.eigenvectors().rowwise().reverse().transpose() * to_white;
+  plda.psi = eigen.values.reverse().cwiseMax(0.0);
+  plda.transform = eigen.vectors.rowwise().reverse().transpose() * to_white;
   plda.Validate("PLDA");
   return plda;
 }
 
 MatrixXd Plda::Between() const {
-  const MatrixXd back = transform.inverse();
+  const MatrixXd back = Invert(transform).inverse;
   return back * psi.asDiagonal() * back.transpose();
 }
 
 MatrixXd Plda::Within() const {
-  const MatrixXd back = transform.inverse();
+  const MatrixXd back = Invert(transform).inverse;
   return back * back.transpose();
 }
 

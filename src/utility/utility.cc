@@ -11,6 +11,7 @@
 #include "assess/panels.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "utility/one_side.h"
@@ -61,7 +62,7 @@ std::optional<std::string> ContentModel(const fs::path& released) {
   const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
   const fs::path record = folder / "sotto-run.json";
   if (!fs::exists(record)) return std::nullopt;
-  const auto json = nlohmann::json::parse(ReadTextFile(record), nullptr, false);
+  const auto json = TryParseJson(ReadTextFile(record));
   if (!json.is_object() || !json.contains("method")) {
     throw Error(fmt::format("'{}' is no record of sotto anonymise", record.string()));
   }

@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/terminal.h"
@@ -432,7 +433,7 @@ bool CorpusRun::FinishInterrupted() {
         fmt::format("'{}' is not written: the key of the run is gone", secret.string()));
   }
   const std::string& record = *state_.FinishingRecord();
-  report_.done = report_.resumed = nlohmann::json::parse(record).at("counts").at("done");
+  report_.done = report_.resumed = ParseJson(record).at("counts").at("done");
   for (const auto& [id, reason] : state_.FinishingFailures()) {
     report_.failures.push_back({id, reason});
   }

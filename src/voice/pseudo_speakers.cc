@@ -40,8 +40,8 @@ SpeakerPool ReadSpeakerPool(const TensorFile& file) {
                             file.Meta("sotto.kind")));
   }
   try {
-    const auto names = nlohmann::json::parse(file.Meta("sotto.names"));
-    const auto genders = nlohmann::json::parse(file.Meta("sotto.genders"));
+    const auto names = ParseJson(file.Meta("sotto.names"));
+    const auto genders = ParseJson(file.Meta("sotto.genders"));
     const auto n = static_cast<std::int64_t>(names.size());
     if (genders.size() != names.size()) {
       throw Error(fmt::format("{}: {} names and {} genders", file.where, n, genders.size()));

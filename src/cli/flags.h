@@ -1,0 +1,98 @@
+// The part of CLI11 that the verbs use, under its names and with its meaning, so that its manual is
+// ours. CLI11 itself is included by flags.cc alone: every file that includes it compiles for three
+// seconds more.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// NOLINTBEGIN(readability-identifier-naming)
+namespace sotto::cli::CLI {
+
+// Bad usage, found by a verb's callback.
+class ValidationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class Sign { kPositive, kNonNegative };
+inline constexpr Sign PositiveNumber = Sign::kPositive;
+inline constexpr Sign NonNegativeNumber = Sign::kNonNegative;
+
+// What a value has to be; shown in --help.
+class Validator {
+ public:
+  struct Impl;
+  explicit Validator(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+Validator Range(int lowest, int highest);
+Validator Range(double lowest, double highest);
+Validator IsMember(std::vector<std::string> values);
+
+class Option {
+ public:
+  struct Impl;
+  explicit Option(std::unique_ptr<Impl> impl);
+  ~Option();
+
+  Option* required();
+  Option* type_name(const std::string& name);
+  Option* option_text(const std::string& text);
+  Option* default_str(const std::string& text);
+  Option* capture_default_str();
+  Option* check(Sign sign);
+  Option* check(const Validator& validator);
+  // The empty string when the value is good, else what is wrong with it.
+  Option* check(const std::function<std::string(const std::string&)>& check);
+  Option* delimiter(char delimiter);
+  Option* allow_extra_args(bool allow);
+  Option* expected(int least, int most);  // -1: any number
+  Option* needs(Option* other);
+  Option* excludes(Option* other);
+  Option* excludes(const std::string& other);
+  std::size_t count() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+class App {
+ public:
+  struct Impl;
+  App(const std::string& description, const std::string& name);
+  explicit App(std::unique_ptr<Impl> impl);
+  ~App();
+
+  // For the types that are listed at the end of flags.cc.
+  template <typename T>
+  Option* add_option(const std::string& names, T& value, const std::string& help);
+  Option* add_flag(const std::string& names, bool& value, const std::string& help);
+  App* add_subcommand(const std::string& name, const std::string& description);
+  App* get_subcommand(const std::string& name);
+  void alias(const std::string& name);
+  void footer(const std::string& text);
+  void require_subcommand(int count);
+  void set_version_flag(const std::string& names, const std::string& version);
+  void show_defaults();  // of all options added later, here and in subcommands
+  void allow_extras();
+  std::vector<std::string> remaining() const;
+  void callback(const std::function<void()>& run);
+
+  // Reads the arguments and runs the callbacks. What it has to say itself (help, the version, bad
+  // usage) is printed; the exit code is then 0 or 2. Errors of callbacks pass through.
+  int parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sotto::cli::CLI
+// NOLINTEND(readability-identifier-naming)
