@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "voice/anonymise.h"
 #include "voice/mcadams.h"
+#include "voice/method_table.h"
 
 namespace sotto {
 namespace {
@@ -102,6 +103,7 @@ class WavFolder {
 void FileToFile(benchmark::State& state) {
   const WavFolder folder(1);
   AnonymiseOptions options;
+  options.Use("mcadams");
   options.in = folder.Path() / "in/0.wav";
   options.out = folder.Path() / "out.wav";
   options.replace = true;
@@ -113,6 +115,7 @@ void Corpus(benchmark::State& state) {
   constexpr int kFiles = 8;
   const WavFolder folder(kFiles);
   AnonymiseOptions options;
+  options.Use("mcadams");
   options.in = folder.Path() / "in";
   options.out = folder.Path() / "out";
   options.jobs = static_cast<int>(state.range(0));
@@ -129,10 +132,10 @@ BENCHMARK_CAPTURE(InMemory, fast, false)->Unit(benchmark::kMillisecond);
 // Analysis, warp and synthesis of the methods that go through the vocoder, on one core.
 void Vocoded(benchmark::State& state, const char* name, F0Method f0) {
   VoiceOptions options;
-  options.method = name;
-  options.f0_method = f0;
+  options.Use(name);
+  options.Set("f0", f0 == F0Method::kRobust ? "robust" : "fast");
   const auto method = MakeVoiceMethod(
-      options, TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, options.method));
+      options, TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, options.MethodName()));
   if (method->NeedsFit()) {
     VoiceModelBuilder builder;
     builder.Add(Analyse(std::span(Speech()).first(320000), 16000));

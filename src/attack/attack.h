@@ -10,6 +10,7 @@
 #include "assess/ladder.h"
 #include "attack/ladder.h"
 #include "attack/trial_plan.h"
+#include "voice/method_table.h"
 
 namespace sotto {
 
@@ -48,6 +49,7 @@ struct AttackOptions {
   int background_speakers = 0, background_utterances = 0;
   std::filesystem::path cache;  // of embeddings, mode 0700; empty: none
   int jobs = 1;
+  MethodTable method_table = ProgramMethods();  // that the release may name
 
   bool GivesEmbeddings() const { return !embeddings_original.empty(); }
   // Throws Error when options contradict each other.

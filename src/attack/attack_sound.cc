@@ -13,9 +13,6 @@
 #include "base/files.h"
 #include "base/tsv.h"
 #include "speaker/encoder.h"
-#include "voice/adain_nets.h"
-#include "voice/neural_nets.h"
-#include "voice/voice_ind_targets.h"
 
 namespace sotto {
 namespace {
@@ -151,14 +148,12 @@ class Gatherer {
  public:
   explicit Gatherer(const AttackOptions& options)
       : o_(options),
-        record_(ReadReleaseRecord(options.released)),
+        record_(ReadReleaseRecord(options.released, options.method_table)),
         encoder_(OpenEncoder(options.encoder.empty() ? kDefaultEncoder : options.encoder,
                              options.trust_models)),
         original_(ListUtterances({options.original})),
         released_(ListUtterances({options.released})) {
-    (record_.voice.IsNeural() ? record_.voice.neural.target_pool : record_.voice.pool) = o_.pool;
-    record_.voice.neural.folder = o_.neural;
-    record_.voice.neural.trust_models = o_.trust_models;
+    TakeFiles();
     if (!o_.attacker_encoder.empty()) {
       attacker_ = OpenEncoder(o_.attacker_encoder.string(), o_.trust_models);
       RequireAttackerOf(Metadata(*attacker_, "sotto.attacker"), record_,
@@ -180,6 +175,18 @@ class Gatherer {
 
  private:
   bool Quick() const { return o_.ladder.quick; }
+
+  // The record tells of files and does not hold them.
+  void TakeFiles() {
+    VoiceOptions& voice = record_.voice;
+    for (const Parameter& parameter : voice.Method().Parameters()) {
+      const bool voices = parameter.kind == Parameter::Kind::kVoices && !o_.pool.empty();
+      const bool nets = parameter.kind == Parameter::Kind::kNets && !o_.neural.empty();
+      if (voices) voice.Set(parameter.name, o_.pool.string());
+      if (nets) voice.Set(parameter.name, o_.neural.string());
+    }
+    if (o_.trust_models) voice.SetIfKnown("trust-models");
+  }
 
   void CheckBackground() {
     background_ = ListUtterances({o_.background});
@@ -209,7 +216,8 @@ class Gatherer {
     if (record_.pool_given && o_.pool.empty()) {
       return "the release used a pool of its own: give it with --pool";
     }
-    if (record_.voice.IsNeural() && MethodNets(record_.voice) != record_.nets) {
+    for (const auto& [field, value] : record_.voice.Method().Facts(record_.voice)) {
+      if (field != "nets" || value == record_.nets) continue;
       return fmt::format("the release used other nets ({}) than these: give them with --neural",
                          record_.nets);
     }
@@ -410,17 +418,12 @@ class Gatherer {
     SetPoolRule(known, material_);
     if (!material_.rule) return;
     // On every page that shows this row.
-    material_.remarks["pool-rule"] += fmt::format(
-        "; this eps covers {}, and k utterances with strategy random cost k * eps{}",
-        kVoiceIndCovers,
-        record_.voice.neural.max_draws
-            ? fmt::format(" for each of up to {} draws", *record_.voice.neural.max_draws)
-        : record_.voice.neural.streaming && record_.strategy == Strategy::kRandom
-            ? " and more: an earlier version drew after every pause and did not count, so no bound "
-              "is known"
-            : "");
+    const MethodDefinition& method = record_.voice.Method();
+    material_.remarks["pool-rule"] += method.RuleRemark(record_.voice, record_.strategy);
     if (record_.pool_given && o_.pool.empty()) return;
-    const SpeakerPool pool = OpenNeuralNets(record_.voice.neural).pool;
+    const std::optional<SpeakerPool> known_pool = method.RulePool(record_.voice);
+    if (!known_pool) return;
+    const SpeakerPool& pool = *known_pool;
     if (pool.encoder != encoder_->WeightsFingerprint()) return;  // of another space
     Eigen::MatrixXf& voices = material_.rule->pool;
     voices.resize(static_cast<Eigen::Index>(encoder_->Dimension()),

@@ -2,7 +2,6 @@
 // own or those of the release, and the same method backwards.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,7 +11,7 @@
 #include "attack/voiceprints.h"
 #include "audio/corpus.h"
 #include "base/random.h"
-#include "voice/method.h"
+#include "voice/method_table.h"
 #include "voice/voice_models.h"
 
 namespace sotto {
@@ -47,13 +46,8 @@ struct Undoing {
   std::string name;  // "alpha 0.7"
   SoundChange change;
 };
-// A grid over the method's parameter. McAdams: angles to the power 1/α (exact up to the limits of
-// the angle). VoiceMask: the inverse of h for several (α, β) of the allowed set. VTLN: the inverse
-// power warp with one factor for all classes. Empty for neural, whose sound is synthesised. The
-// pitch is left as it was released. `quick` takes fewer points.
+// A grid over what the method draws (MethodDefinition::Inverses). Empty where there is nothing to
+// undo. `quick` takes fewer points.
 std::vector<Undoing> UndoGrid(const VoiceOptions& voice, bool quick);
-
-// The inverse of a monotone warp of [0, π] by bisection, to 1e-12.
-double InverseWarp(const std::function<double(double)>& warp, double omega);
 
 }  // namespace sotto

@@ -8,6 +8,7 @@
 #include "audio/testing.h"
 #include "base/error.h"
 #include "base/testing.h"
+#include "voice/inverse_warp.h"
 #include "voice/neural_nets.h"
 #include "voice/warp.h"
 
@@ -65,8 +66,8 @@ std::vector<float> Changed(const SoundChange& change, const std::vector<float>& 
 // The right point of the grid brings the sound nearer to the original than the release is.
 TEST(UndoGrid, BringsMcAdamsBack) {
   const std::vector<float> x = SyntheticVowel(2.0, 16000);
-  VoiceOptions voice;
-  voice.alpha = {0.8, 0.8};
+  VoiceOptions voice("mcadams");
+  voice.Set("alpha", "0.8");
   const Utterance utterance{"u", "s", 0, 0.0, -1.0};
   const Protector protector(voice, Strategy::kPerm, Key::FromExperimentSeed(1), "", {});
   const std::vector<float> y = Changed(protector.Change(), x, utterance);
@@ -75,17 +76,17 @@ TEST(UndoGrid, BringsMcAdamsBack) {
   const std::vector<float> z = Changed(grid[0].change, y, utterance);
   ASSERT_EQ(z.size(), x.size());
   EXPECT_LT(Distance(x, z), 0.5 * Distance(x, y));
-  voice.alpha = {0.5, 0.9};
+  voice.Set("alpha", "0.5:0.9");
   EXPECT_EQ(UndoGrid(voice, false).size(), 8U);
-  voice.method = "voicemask";
+  voice.Use("voicemask");
   EXPECT_GE(UndoGrid(voice, true).size(), 2U);
-  voice.method = "vtln";
+  voice.Use("vtln");
   EXPECT_EQ(UndoGrid(voice, true).size(), 5U);
 }
 
 TEST(Protector, DrawsUnderItsKeyAndAsToldForATrial) {
   const std::vector<float> x = SyntheticVowel(1.0, 16000);
-  const VoiceOptions voice;
+  const VoiceOptions voice("mcadams");
   const auto with = [&](std::uint64_t seed) {
     return Protector(voice, Strategy::kRandom, Key::FromExperimentSeed(seed), "", {});
   };
@@ -100,11 +101,10 @@ TEST(Protector, DrawsUnderItsKeyAndAsToldForATrial) {
 
 // Nobody but the releaser has the embedding of a trial.
 TEST(Protector, TheMeanOfTheEnrolmentStandsForATrialOfVoiceInd) {
-  VoiceOptions voice;
-  voice.method = "neural";
-  voice.neural.target = NeuralTarget::kVoiceInd;
-  voice.neural.eps = 2.0;
-  const SpeakerPool pool = OpenNeuralNets(voice.neural).pool;
+  VoiceOptions voice("neural");
+  voice.Set("target", "voice-ind");
+  voice.Set("eps", "2.0");
+  const SpeakerPool pool = OpenNeuralNets(ReadNeuralOptions(voice)).pool;
   const std::vector<float>& some = pool.voices[0].embedding;
   ModelledVoices voices;
   voices.prints.set.ids = {"enrolled"};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -14,12 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// What changes the protected sound, the strategy and the draws apart.
-constexpr const char* kParameters[] = {"method",      "alpha",     "pitch",        "target_gender",
-                                       "pool",        "f0",        "target",       "eps",
-                                       "target_pool", "content",   "content_mean", "bend_semitones",
-                                       "nets",        "streaming", "max_draws"};
 
 std::string Text(const json& record, const char* name, const std::string& where) {
   const auto found = record.find(name);
@@ -36,63 +31,69 @@ json ParseObject(std::string_view text, const std::string& where) {
   return object;
 }
 
-void ReadNeural(const json& record, const std::string& where, ReleaseRecord& release) {
-  NeuralOptions& neural = release.voice.neural;
-  release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
-  neural.target = ParseNeuralTarget(Text(record, "target", where));
-  if (neural.target == NeuralTarget::kVoiceInd) {
-    const auto eps = record.find("eps");
-    if (eps == record.end() || !eps->is_number()) {
-      throw Error(fmt::format("{}: no number 'eps'", where));
-    }
-    neural.eps = eps->get<double>();
+// As a flag would say it; throws Error where the field has another type.
+std::string ValueOf(const json& field, const Parameter& parameter, const std::string& where) {
+  using Kind = Parameter::Kind;
+  const auto wrong = [&](const char* wanted) {
+    return Error(fmt::format("{}: '{}' is no {}", where, parameter.record, wanted));
+  };
+  switch (parameter.kind) {
+    case Kind::kNumber:
+      if (!field.is_number()) throw wrong("number");
+      return fmt::format("{}", field.get<double>());
+    case Kind::kCount:
+      if (!field.is_number_unsigned()) throw wrong("whole number from 1 on");
+      return fmt::format("{}", field.get<std::size_t>());
+    case Kind::kSwitch:
+      if (!field.is_boolean()) throw wrong("truth value");
+      return "";
+    default:
+      if (!field.is_string()) throw wrong("text");
+      return field.get<std::string>();
   }
-  // Earlier versions drew after every pause, however many there were.
-  if (const auto most = record.find("max_draws"); most != record.end()) {
-    if (!most->is_number_unsigned()) {
-      throw Error(fmt::format("{}: 'max_draws' is no whole number from 1 on", where));
-    }
-    neural.max_draws = most->get<std::size_t>();
-  }
-  neural.teacher = Text(record, "content", where) == "moonshine";
-  const auto bend = record.find("bend_semitones");
-  if (bend == record.end() || !bend->is_number()) {
-    throw Error(fmt::format("{}: no number 'bend_semitones'", where));
-  }
-  neural.bend_semitones = bend->get<double>();
-  neural.streaming = record.value("streaming", json(false)) == true;
-  release.pool_given = Text(record, "target_pool", where) != "default";
-  release.nets = Text(record, "nets", where);
 }
 
-std::map<std::string, std::string> Parameters(const json& record) {
-  std::map<std::string, std::string> parameters;
-  for (const char* name : kParameters) {
+void ReadParameters(const json& record, const std::string& where, ReleaseRecord& release) {
+  VoiceOptions& voice = release.voice;
+  const std::vector<Parameter>& parameters = voice.Method().Parameters();
+  for (const Parameter& parameter : parameters) {
+    const auto field = record.find(parameter.record);
+    if (parameter.record.empty() || field == record.end()) continue;
+    const std::string value = ValueOf(*field, parameter, where);
+    if (parameter.kind == Parameter::Kind::kVoices) {
+      release.pool_given = value != "default";  // the record does not hold the file
+    } else if (*field != false) {
+      voice.SetRecorded(parameter, value);
+    }
+  }
+  for (const Parameter& parameter : parameters) {
+    const bool needed = parameter.must_be_recorded && voice.Method().IsUsed(voice, parameter);
+    if (!needed || record.contains(parameter.record)) continue;
+    throw Error(fmt::format("{}: no {} '{}': is it the record of a sotto anonymise run?", where,
+                            parameter.kind == Parameter::Kind::kNumber ? "number" : "text",
+                            parameter.record));
+  }
+}
+
+std::map<std::string, std::string> SoundFields(const json& record,
+                                               const std::vector<std::string>& names) {
+  std::map<std::string, std::string> fields;
+  for (const std::string& name : names) {
     const auto found = record.find(name);
     if (found == record.end()) continue;
-    parameters[name] = found->is_string() ? found->get<std::string>() : DumpJson(*found);
+    fields[name] = found->is_string() ? found->get<std::string>() : DumpJson(*found);
   }
-  return parameters;
+  return fields;
 }
 
 }  // namespace
 
-bool ReleaseRecord::HasDraws() const {
-  return voice.method != "mcadams" || !voice.alpha.IsFixed() || voice.Pitch() != PitchMode::kKeep;
-}
-
-PoolRuleRecord ReleaseRecord::Rule() const {
-  if (!voice.IsNeural()) return {PoolRule::kIndependent, "method " + voice.method};
-  const std::string text = std::string("target ") + Name(voice.neural.target);
-  if (voice.neural.target != NeuralTarget::kVoiceInd) return {PoolRule::kIndependent, text};
-  return {PoolRule::kNearest, fmt::format("{}, eps {:g}", text, voice.neural.eps.value_or(0.0))};
-}
-
-PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where) {
+PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where,
+                             const MethodTable& methods) {
   const json record = ParseObject(text, where);
   const auto verb = record.find("verb");
   if (verb == record.end() || *verb != "protect-embedding") {
-    return ParseReleaseRecord(text, where).Rule();
+    return ParseReleaseRecord(text, where, methods).Rule();
   }
   const std::string method = Text(record, "method", where);
   const auto part = [&](const char* name) {
@@ -122,7 +123,7 @@ PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where) {
 
 std::string ReleaseRecord::Describe() const {
   std::string text;
-  for (const auto& name : kParameters) {
+  for (const std::string& name : voice.Method().RecordFields()) {
     const auto found = parameters.find(name);
     if (found == parameters.end()) continue;
     text += text.empty() ? found->second : fmt::format(", {} {}", name, found->second);
@@ -130,25 +131,17 @@ std::string ReleaseRecord::Describe() const {
   return fmt::format("{}, strategy {}", text, Name(strategy));
 }
 
-ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where) {
+ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where,
+                                 const MethodTable& methods) {
   const json record = ParseObject(text, where);
   ReleaseRecord release;
   try {
-    release.voice.method = Text(record, "method", where);
+    release.voice.Use(methods.Find(Text(record, "method", where)));
     release.strategy = ParseStrategy(Text(record, "strategy", where));
-    if (release.voice.method == "mcadams") {
-      release.voice.alpha = Range::Parse(Text(record, "alpha", where), "alpha");
-    }
-    release.voice.pitch = ParsePitchMode(Text(record, "pitch", where));
-    if (release.voice.IsNeural()) {
-      ReadNeural(record, where, release);
-    } else if (record.contains("target_gender")) {
-      release.voice.target_gender = ParseTargetGender(Text(record, "target_gender", where));
-      release.pool_given = Text(record, "pool", where) != "default";
-    }
-    if (record.contains("f0")) {
-      release.voice.f0_method =
-          Text(record, "f0", where) == "robust" ? F0Method::kRobust : F0Method::kFast;
+    ReadParameters(record, where, release);
+    const std::vector<std::string> facts = release.voice.Method().FactFields();
+    if (std::find(facts.begin(), facts.end(), "nets") != facts.end()) {
+      release.nets = Text(record, "nets", where);
     }
     release.voice.Validate();
   } catch (const Error& error) {
@@ -167,18 +160,18 @@ ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where
   release.new_ids = record.contains("ids") && Text(record, "ids", where) == "replaced";
   release.seeded =
       record.contains("randomness") && Text(record, "randomness", where).starts_with("seeded");
-  release.parameters = Parameters(record);
+  release.parameters = SoundFields(record, release.voice.Method().RecordFields());
   return release;
 }
 
-ReleaseRecord ReadReleaseRecord(const fs::path& released) {
+ReleaseRecord ReadReleaseRecord(const fs::path& released, const MethodTable& methods) {
   const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
   const fs::path path = folder / "sotto-run.json";
   if (!fs::exists(path)) {
     throw Error(fmt::format("'{}' has no sotto-run.json: attackers must know how it was protected",
                             folder.string()));
   }
-  return ParseReleaseRecord(ReadTextFile(path), path.string());
+  return ParseReleaseRecord(ReadTextFile(path), path.string(), methods);
 }
 
 void RequireAttackerOf(std::string_view text, const ReleaseRecord& release,
@@ -201,8 +194,9 @@ std::string AttackerMismatch(std::string_view text, const ReleaseRecord& release
   if (run == header.end() || !run->is_object()) {
     throw Error(fmt::format("{}: no object 'run'", inside));
   }
-  const auto trained = Parameters(*run);
-  for (const char* name : kParameters) {
+  const std::vector<std::string> names = release.voice.Method().RecordFields();
+  const auto trained = SoundFields(*run, names);
+  for (const std::string& name : names) {
     const auto a = trained.find(name), b = release.parameters.find(name);
     const std::string theirs = a == trained.end() ? "nothing" : a->second;
     const std::string ours = b == release.parameters.end() ? "nothing" : b->second;

@@ -9,28 +9,16 @@
 #include <vector>
 
 #include "assess/ladder.h"
-#include "voice/method.h"
+#include "voice/method_table.h"
 #include "voice/targets.h"
 
 namespace sotto {
-
-// Whether the choice of a pseudonym looked at the source (method card 1): who knows the rule ranks
-// the enrolled by it, whatever the sound says.
-enum class PoolRule {
-  kIndependent,  // drawn without a look at the source, or no target voice at all
-  kFarthest,     // far from the source: the lowest similarity to the pseudonym is the source's
-  kNearest,      // near it, for certain or more likely: the highest
-};
-struct PoolRuleRecord {
-  PoolRule rule = PoolRule::kIndependent;
-  std::string text;  // "region farthest", "target voice-ind, eps 4", "target generated"
-};
 
 struct ReleaseRecord {
   VoiceOptions voice;  // pool and profile are empty: the record does not hold them
   Strategy strategy = Strategy::kPerm;
   bool pool_given = false;     // another pool than the program's
-  std::string nets;            // fingerprint of the neural method's nets
+  std::string nets;            // fingerprint of a method's nets
   bool context_given = false;  // draws were separated by a text
   bool new_ids = false;
   bool seeded = false;
@@ -38,18 +26,22 @@ struct ReleaseRecord {
   std::map<std::string, std::string> parameters;
 
   // False when every utterance gets the same treatment whatever the key.
-  bool HasDraws() const;
-  PoolRuleRecord Rule() const;
+  bool HasDraws() const { return voice.Method().HasDraws(voice); }
+  PoolRuleRecord Rule() const { return voice.Method().Rule(voice); }
   std::string Describe() const;  // "mcadams, alpha 0.5:0.9, pitch keep, strategy random"
 };
 
 // Of a record of sotto anonymise or sotto protect-embedding. Throws Error as ParseReleaseRecord.
-PoolRuleRecord ParsePoolRule(std::string_view json, const std::string& where);
+PoolRuleRecord ParsePoolRule(std::string_view json, const std::string& where,
+                             const MethodTable& methods = ProgramMethods());
 
-// Throws Error that names `where` and what is missing or wrong.
-ReleaseRecord ParseReleaseRecord(std::string_view json, const std::string& where);
+// Throws Error that names `where` and what is missing or wrong, or a method that is not in the
+// table.
+ReleaseRecord ParseReleaseRecord(std::string_view json, const std::string& where,
+                                 const MethodTable& methods = ProgramMethods());
 // Of the corpus at `released`: sotto-run.json in the folder, or beside a manifest file.
-ReleaseRecord ReadReleaseRecord(const std::filesystem::path& released);
+ReleaseRecord ReadReleaseRecord(const std::filesystem::path& released,
+                                const MethodTable& methods = ProgramMethods());
 
 // Throws Error unless `header`, the metadata "sotto.attacker" of a retrained encoder, {"base":
 // fingerprint of the weights it was fine-tuned from (empty: from scratch), "run": a

@@ -20,12 +20,10 @@ struct Flags {
   std::string in, out;
   TargetFlags target;
   MethodFlags method;
-  std::string strategy;  // empty: random for neural, whose targets cost nothing; perm for others
+  StrategyFlag strategy;
   std::string key_out, map_out, format;
   ForceFlag output;
   int jobs = DefaultJobs();
-  bool streaming = false;
-  std::optional<std::size_t> max_draws;
   bool absolute_paths = false, allow_pipes = false, skip_failed = false, new_ids = false,
        mark = false, json = false;
 };
@@ -34,12 +32,8 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   AnonymiseOptions options;
   options.in = flags.in;
   options.out = flags.out;
-  flags.method.Set(options);
-  options.neural.streaming = flags.streaming;
-  options.neural.max_draws = flags.max_draws;
-  options.strategy = !flags.strategy.empty() ? ParseStrategy(flags.strategy)
-                     : options.IsNeural()    ? Strategy::kRandom
-                                             : Strategy::kPerm;
+  static_cast<VoiceOptions&>(options) = flags.method.Options();
+  options.strategy = flags.strategy.Asked();
   options.context = flags.target.context;
   options.key_file = flags.target.key_file;
   options.experiment_seed = flags.target.seed;
@@ -84,7 +78,7 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
       json["failures"].push_back({{"id", failure.id}, {"reason", failure.reason}});
     }
     if (report.target_draws > 0) {
-      const double eps = *flags.method.eps;
+      const double eps = report.target_eps;
       json["voice_ind"] = {{"eps", eps},
                            {"covers", kVoiceIndCovers},
                            {"draws_per_speaker_at_most", report.target_draws},
@@ -122,24 +116,9 @@ void AddAnonymise(CLI::App& app) {
   verb->alias("anonymize");
   verb->add_option("IN", flags->in, "Sound file, folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
-  flags->method.fallback = "neural";
   flags->method.Add(*verb);
   flags->target.Add(*verb);
-  verb->add_option(
-          "--strategy", flags->strategy,
-          "One target for all (const), for each speaker (perm), for each utterance (random) "
-          "(default: random with neural, perm with the others)")
-      ->check(CLI::IsMember({"const", "perm", "random"}));
-  verb->add_flag("--streaming", flags->streaming,
-                 "neural: as sotto stream does it, to measure what that protects and costs; random "
-                 "draws anew after pauses too");
-  verb->add_option(
-          "--max-draws", flags->max_draws,
-          "voice-ind with --streaming and random: draws for an utterance at most, each of "
-          "which costs epsilon; then its last voice is held. No default: the record states "
-          "this bound, since how many were made would tell of the speech")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
+  flags->strategy.Add(*verb);
   verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
       ->type_name("FILE")
       ->excludes("--key")

@@ -56,6 +56,12 @@ TEST(Cli, BadUsageIsExitCodeTwo) {
         "anonymise --method mcadams --alpha 0.5:2 " + files,
         "anonymise --alpha 0.8 " + files,
         "anonymise --method vtln --alpha 0.8 " + files,
+        "anonymise --method vtln --bend 3 " + files,
+        "anonymise --method voicemask --eps 1 " + files,
+        "anonymise --method mcadams --trust-models " + files,
+        "anonymise --f0 robust " + files,
+        std::string("stream --method mcadams --neural x"),
+        std::string("stream --streaming"),
         std::string("stream --alpha 2"),
         std::string("stream --method voicemask --alpha 0.8"),
         "anonymise --method voodoo " + files,
@@ -84,6 +90,9 @@ TEST(Cli, BadUsageIsExitCodeTwo) {
   // An alpha names its method and chooses none.
   const Outcome neural = Sotto("anonymise --alpha 0.8 " + files);
   EXPECT_TRUE(Has(neural, "--alpha belongs to --method mcadams")) << neural.output;
+  const Outcome vtln = Sotto("anonymise --method vtln --bend 3 " + files);
+  EXPECT_TRUE(Has(vtln, "--bend belongs to --method neural or adain; the method here is vtln"))
+      << vtln.output;
   EXPECT_TRUE(Has(neural, "neural")) << neural.output;
   EXPECT_TRUE(Has(Sotto("anonymise --method mcadams --alpha 2 " + files), "0.3 to 1.2"));
 }
@@ -214,8 +223,8 @@ TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
   WriteWav(folder / "x.wav", x);
   const std::string wav = (folder / "x.wav").string(), raw = (folder / "x.raw").string();
   Shell(fmt::format("tail -c {} {} > {}", 2 * x.size(), wav, raw));
-  const Outcome outcome =
-      Sotto(fmt::format("stream --rate 16000 --alpha 0.8 < {} > {}.out", raw, raw));
+  const Outcome outcome = Sotto(
+      fmt::format("stream --method mcadams --rate 16000 --alpha 0.8 < {} > {}.out", raw, raw));
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(Has(outcome, "latency 30.0 ms"));
   ASSERT_EQ(fs::file_size(raw + ".out"), 2 * x.size());
@@ -223,12 +232,14 @@ TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
   const std::string file = ReadTextFile(raw + ".wav");
   EXPECT_EQ(file.substr(file.size() - 2 * x.size()), ReadTextFile(raw + ".out"));
   // The output comes before the input ends.
-  const Outcome live =
-      Shell(fmt::format("( head -c 16000 {0}; sleep 2 ) | {1} stream --alpha 0.8 2>/dev/null | "
-                        "( timeout 1 head -c 14000 | wc -c )",
-                        raw, SOTTO_BINARY));
+  const Outcome live = Shell(fmt::format(
+      "( head -c 16000 {0}; sleep 2 ) | {1} stream --method mcadams --alpha 0.8 2>/dev/null | "
+      "( timeout 1 head -c 14000 | wc -c )",
+      raw, SOTTO_BINARY));
   EXPECT_TRUE(Has(live, "14000")) << live.output;
-  EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream > /dev/null", raw, SOTTO_BINARY)).code,
+  EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream --method mcadams > /dev/null", raw,
+                              SOTTO_BINARY))
+                .code,
             1);
 }
 

@@ -2,6 +2,7 @@
 #include "evaluate/evaluate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,16 +17,31 @@
 #include "evaluate/evaluation_page.h"
 #include "evaluate/evidence.h"
 #include "report/ladder_json.h"
+#include "voice/method_table.h"
 
 namespace sotto::cli {
 namespace {
 
 struct Flags {
   EvaluateOptions options;
-  std::vector<std::string> strategies = {"perm"}, recognisers;
+  std::vector<std::string> strategies, recognisers;
   std::string unlabelled = "error", report, evidence, evidence_key;
   bool name_speakers = false, json = false;
 };
+
+// "mcadams, …, with options of sotto anonymise after a colon (mcadams: alpha, …; vtln: …)".
+std::string MethodTextHelp() {
+  std::vector<std::string> texts;
+  for (const auto& method : ProgramMethods().All()) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : method->Parameters()) {
+      if (parameter.in_texts) names.push_back(parameter.name);
+    }
+    texts.push_back(fmt::format("{}: {}", method->Name(), fmt::join(names, ", ")));
+  }
+  return fmt::format("{}, with options of sotto anonymise after a colon ({})",
+                     ListOf(ProgramMethods().Names()), fmt::join(texts, "; "));
+}
 
 void Set(Flags& flags) {
   EvaluateOptions& o = flags.options;
@@ -92,15 +108,12 @@ void AddEvaluate(CLI::App& app) {
   verb->add_option("--original", o.original, "The originals: any corpus")
       ->type_name("DIR")
       ->required();
-  verb->add_option("--method", o.methods,
-                   "mcadams, voicemask, vtln, neural or adain, with options of sotto anonymise "
-                   "after a colon "
-                   "(alpha, pitch, target-gender, pool, f0; neural and adain: target, target-pool, "
-                   "content, bend, streaming (neural)); may be repeated")
+  verb->add_option("--method", o.methods, MethodTextHelp() + "; may be repeated")
       ->type_name("NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();
-  verb->add_option("--strategy", flags->strategies, "const, perm or random; may be repeated")
+  verb->add_option("--strategy", flags->strategies,
+                   "const, perm or random; may be repeated (default: that of each method)")
       ->check(CLI::IsMember({"const", "perm", "random"}))
       ->allow_extra_args(false);
   verb->add_option("--report", flags->report, "The page")->type_name("OUT.html")->required();

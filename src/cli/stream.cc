@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/verbs.h"
+#include "voice/method_table.h"
 
 namespace sotto::cli {
 namespace {
@@ -23,7 +24,8 @@ struct Flags {
   int rate_hz = 16000;
   int channels = 1;
   std::string format = "s16";
-  std::string strategy = "const", speaker;
+  StrategyFlag strategy;
+  std::string speaker;
   TargetFlags target;
   MethodFlags method;
 };
@@ -68,30 +70,19 @@ void WriteAll(const char* data, std::size_t count) {
   }
 }
 
-VoiceOptions ToOptions(const Flags& flags) {
-  VoiceOptions options;
-  flags.method.Set(options);
-  options.neural.streaming = options.IsNeural() && !options.IsAdain();
-  options.block_s = kStreamBlockS;
-  return options;
+// A stream is of one speaker: without a name for them, one target for all is what perm would give.
+Strategy StrategyOf(const Flags& flags, const VoiceOptions& options) {
+  if (const auto asked = flags.strategy.Asked()) return *asked;
+  const Strategy usual = options.Method().DefaultStrategy();
+  return usual == Strategy::kPerm && flags.speaker.empty() ? Strategy::kConst : usual;
 }
 
 // Throws Error when the flags ask for what a stream cannot do.
-void Check(const Flags& flags, const VoiceOptions& options, Strategy strategy) {
-  if (options.IsAdain()) throw Error("method adain works on files: its nets hear all of them");
-  if (options.IsNeural() && options.neural.target == NeuralTarget::kVoiceInd) {
-    throw Error(
-        "--target voice-ind chooses by the embedding of the whole of an utterance, which a stream "
-        "does not have (generated or pool; sotto anonymise --streaming for files)");
-  }
+void SetUp(const Flags& flags, Strategy strategy, VoiceOptions& options) {
   if (strategy == Strategy::kPerm && flags.speaker.empty()) {
     throw Error("--strategy perm: a stream does not say who speaks: give --speaker ID");
   }
-  if (strategy == Strategy::kRandom && !options.IsNeural()) {
-    throw Error(fmt::format(
-        "--strategy random: method {} draws once for a stream; neural draws anew after pauses",
-        options.method));
-  }
+  options.Method().SetUpStream(options, strategy);
   options.Validate();
 }
 
@@ -102,13 +93,13 @@ class Streamer {
     const Key key = flags.target.seed               ? Key::FromExperimentSeed(*flags.target.seed)
                     : flags.target.key_file.empty() ? Key::FromSystem()
                                                     : Key::FromFile(flags.target.key_file);
-    const VoiceOptions options = ToOptions(flags);
-    const Strategy strategy = ParseStrategy(flags.strategy);
-    CheckUsage([&] { Check(flags, options, strategy); });
-    const auto method =
-        MakeVoiceMethod(options, TargetDraws(key, strategy, options.method, flags.target.context));
+    VoiceOptions options = flags.method.Options();
+    const Strategy strategy = StrategyOf(flags, options);
+    CheckUsage([&] { SetUp(flags, strategy, options); });
+    const auto method = MakeVoiceMethod(
+        options, TargetDraws(key, strategy, options.MethodName(), flags.target.context));
     if (method->NeedsFit()) {
-      throw Error(options.IsNeural()
+      throw Error(options.Method().Find("profile") == nullptr
                       ? "--target-gender: a stream does not say who speaks; random is allowed"
                       : "a stream has nothing to fit the method to beforehand: give --profile "
                         "(sotto fit)");
@@ -208,11 +199,8 @@ void AddStream(CLI::App& app) {
   verb->add_option("--channels", flags->channels, "Interleaved channels")->check(CLI::Range(1, 64));
   verb->add_option("--format", flags->format, "16-bit integers or 32-bit floats")
       ->check(CLI::IsMember({"s16", "f32"}));
-  flags->method.Add(*verb);
-  verb->add_option("--strategy", flags->strategy,
-                   "One target for all streams (const), for each speaker (perm), or one after "
-                   "another (random, by neural)")
-      ->check(CLI::IsMember({"const", "perm", "random"}));
+  flags->method.Add(*verb, /*streams=*/true);
+  flags->strategy.Add(*verb);
   verb->add_option("--speaker", flags->speaker, "Who speaks, for --strategy perm")->type_name("ID");
   flags->target.Add(*verb);
   verb->callback([flags] { Streamer(*flags).Run(); });

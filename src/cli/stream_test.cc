@@ -78,7 +78,7 @@ TEST(NeuralStream, SaysInOneLineWhatIsNotPossible) {
   says(2, "--method neural --strategy perm " + with, "--speaker ID");
   says(2, "--method neural --content moonshine " + with, "whole recordings");
   says(2, "--method adain", "works on files");
-  says(2, "--strategy random", "draws once for a stream");
+  says(2, "--method mcadams --strategy random", "draws once for a stream");
   says(2, "--method neural --strategy random --target voice-ind --eps 2", "voice-ind");
 }
 

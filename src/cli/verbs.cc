@@ -1,20 +1,70 @@
 #include "cli/verbs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "base/error.h"
+#include "voice/method_table.h"
 
 namespace sotto::cli {
 namespace {
 
-// For CLI11: the empty string when `text` is a usable alpha or range, else what is wrong.
-std::string CheckAlpha(const std::string& text) {
-  try {
-    RequireAskedAlpha(Range::Parse(text, "alpha"));
-    return {};
-  } catch (const Error& error) {
-    return error.what();
+using Kind = Parameter::Kind;
+
+// One flag for a parameter, however many methods have it.
+struct SharedParameter {
+  const Parameter* parameter;  // of the first of them
+  std::vector<std::string> owners, choices;
+  bool same_preset = true;
+};
+
+std::vector<SharedParameter> AllParameters(const MethodTable& methods) {
+  std::vector<SharedParameter> all;
+  for (const auto& method : methods.All()) {
+    for (const Parameter& parameter : method->Parameters()) {
+      auto shared = std::find_if(all.begin(), all.end(), [&](const SharedParameter& known) {
+        return known.parameter->name == parameter.name;
+      });
+      if (shared == all.end()) shared = all.insert(shared, {&parameter, {}, {}});
+      shared->owners.push_back(method->Name());
+      shared->same_preset &= shared->parameter->preset == parameter.preset;
+      for (const std::string& choice : parameter.choices) {
+        const bool known = std::find(shared->choices.begin(), shared->choices.end(), choice) !=
+                           shared->choices.end();
+        if (!known) shared->choices.push_back(choice);
+      }
+    }
   }
+  return all;
+}
+
+std::string HelpOf(const SharedParameter& shared, const MethodTable& methods) {
+  if (shared.owners.size() == methods.All().size()) return shared.parameter->help;
+  return fmt::format("{}: {}", fmt::join(shared.owners, ", "), shared.parameter->help);
+}
+
+std::string MethodHelp(const MethodTable& methods) {
+  std::vector<std::string> ways;
+  for (const auto& method : methods.All()) {
+    ways.push_back(fmt::format("{} ({})", method->Help(), method->Name()));
+  }
+  return "How the voice is changed: " + ListOf(ways);
+}
+
+// "random with neural and adain, perm with the others".
+std::string DefaultStrategies(const MethodTable& methods) {
+  std::map<Strategy, std::vector<std::string>> names;
+  for (const auto& method : methods.All()) {
+    names[method->DefaultStrategy()].push_back(method->Name());
+  }
+  std::vector<std::string> parts;
+  for (const auto& [strategy, owners] : names) {
+    parts.push_back(fmt::format("{} with {}", Name(strategy), ListOf(owners, "and")));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -51,90 +101,57 @@ void TargetFlags::Add(CLI::App& verb) {
   verb.add_option("--context", context, "Separates releases that share a key")->type_name("TEXT");
 }
 
-void MethodFlags::Add(CLI::App& verb) {
-  verb.add_option("--method", method,
-                  "How the voice is changed: moved poles (mcadams), a warped frequency axis "
-                  "(voicemask), warps towards a voice of a pool (vtln), a new voice by nets "
-                  "(neural; adain)")
-      ->default_str(fallback)
-      ->check(CLI::IsMember({"mcadams", "voicemask", "vtln", "neural", "adain"}));
-  verb.add_option("--alpha", alpha,
-                  "mcadams: its coefficient, from 0.3 to 1.2: fixed (0.8 is B2), or a range drawn "
-                  "in secret "
-                  "(0.7:0.9 is B2r)")
-      ->type_name("A|LO:HI")
-      ->default_str("0.5:0.9")
-      ->check(CheckAlpha);
-  verb.add_option("--pitch", pitch,
-                  "keep it, move it to a target voice's, or scale it by a secret factor, up to 4 "
-                  "semitones (default: keep; vtln, neural and adain: target, which is part of "
-                  "those methods)")
-      ->check(CLI::IsMember({"keep", "target", "random"}));
-  verb.add_option("--target-gender", target_gender,
-                  "Of the target voice, compared with the speaker's (same and other need a method "
-                  "with a target voice, or --pitch target)")
-      ->check(CLI::IsMember({"same", "other", "random"}));
-  verb.add_option("--pool", pool, "Target voices, from sotto build (default: those in the program)")
-      ->type_name("FILE");
-  verb.add_option(
-          "--profile", profile,
-          "The voice to be changed, from sotto fit (default: fitted from IN where the method "
-          "needs it)")
-      ->type_name("FILE");
-  verb.add_option("--f0", f0,
-                  "How the vocoder finds the pitch: robust holds in noise, and is slower")
-      ->check(CLI::IsMember({"fast", "robust"}));
-  verb.add_option("--neural", neural,
-                  "neural, adain: a folder of nets (docs/neural_training.md) in place of those in "
-                  "the program")
-      ->type_name("DIR");
-  verb.add_option(
-          "--target", target,
-          "neural, adain: a voice nobody has, drawn from a distribution; one of a pool, whatever "
-          "the source; neural: or one of a pool by the source's embedding with a bound "
-          "(voice-ind)")
-      ->check(CLI::IsMember({"generated", "pool", "voice-ind"}));
-  verb.add_option(
-          "--eps,--epsilon", eps,
-          "neural: the bound of --target voice-ind, for each draw; no default. It covers "
-          "the choice of target alone, and k utterances with --strategy random cost k times "
-          "as much")
-      ->type_name("E");
-  verb.add_option("--target-pool", target_pool,
-                  "neural, adain: voices from sotto train voices (default: those beside the nets)")
-      ->type_name("FILE");
-  verb.add_option("--content", content,
-                  "neural: what hears the words, our own net or Moonshine where it is installed")
-      ->check(CLI::IsMember({"student", "moonshine"}));
-  verb.add_option("--models", models, "neural: the folder of Moonshine and ONNX Runtime")
-      ->type_name("DIR");
-  AddTrustFlag(verb, trust_models);
-  verb.add_option("--bend", bend,
-                  "neural, adain: bends the melody by up to so many semitones, in secret")
-      ->check(CLI::Range(0.0, 12.0));
+void MethodFlags::Add(CLI::App& verb, bool streams) {
+  const MethodTable& methods = ProgramMethods();
+  verb.add_option("--method", method_, MethodHelp(methods))
+      ->default_str(kDefaultMethod)
+      ->check(CLI::IsMember(methods.Names()));
+  for (const SharedParameter& shared : AllParameters(methods)) {
+    const Parameter& parameter = *shared.parameter;
+    if (streams && !parameter.in_streams) continue;
+    const std::string flag =
+        "--" + parameter.name + (parameter.alias.empty() ? "" : ",--" + parameter.alias);
+    const std::string help = HelpOf(shared, methods);
+    if (parameter.kind == Kind::kSwitch) {
+      options_[parameter.name] = verb.add_flag(flag, switches_[parameter.name], help);
+      continue;
+    }
+    CLI::Option* option = verb.add_option(flag, values_[parameter.name], help);
+    if (!parameter.unit.empty()) option->type_name(parameter.unit);
+    if (!shared.choices.empty()) option->check(CLI::IsMember(shared.choices));
+    option->default_str(shared.same_preset ? parameter.preset : "");
+    options_[parameter.name] = option;
+  }
 }
 
-void MethodFlags::Set(VoiceOptions& options) const {
-  options.method = method.empty() ? fallback : method;
-  if (!alpha.empty() && options.method != "mcadams") {
-    throw CLI::ValidationError(
-        fmt::format("--alpha belongs to --method mcadams; the method here is {}{}", options.method,
-                    method.empty() ? ", the default" : ""));
-  }
-  if (!alpha.empty()) options.alpha = Range::Parse(alpha, "alpha");
-  if (!pitch.empty()) options.pitch = ParsePitchMode(pitch);
-  options.target_gender = ParseTargetGender(target_gender);
-  options.pool = pool;
-  options.profile = profile;
-  options.f0_method = f0 == "robust" ? F0Method::kRobust : F0Method::kFast;
-  options.neural.folder = neural;
-  options.neural.target = ParseNeuralTarget(target);
-  options.neural.eps = eps;
-  options.neural.target_pool = target_pool;
-  options.neural.teacher = content == "moonshine";
-  options.neural.models = models;
-  options.neural.trust_models = trust_models;
-  options.neural.bend_semitones = bend;
+VoiceOptions MethodFlags::Options() const {
+  const MethodTable& methods = ProgramMethods();
+  VoiceOptions options(methods.Find(method_.empty() ? kDefaultMethod : method_));
+  CheckUsage([&] {
+    for (const auto& [name, option] : options_) {
+      if (option->count() == 0) continue;
+      if (options.Method().Find(name) == nullptr) {
+        throw Error(fmt::format("{}; the method here is {}{}", BelongsTo(name, methods),
+                                options.MethodName(), method_.empty() ? ", the default" : ""));
+      }
+      const auto value = values_.find(name);
+      options.Set(name, value == values_.end() ? "" : value->second);
+    }
+  });
+  return options;
+}
+
+void StrategyFlag::Add(CLI::App& verb) {
+  verb.add_option("--strategy", name,
+                  fmt::format("One target for all (const), for each speaker (perm), for each "
+                              "utterance (random) (default: {})",
+                              DefaultStrategies(ProgramMethods())))
+      ->check(CLI::IsMember({"const", "perm", "random"}));
+}
+
+std::optional<Strategy> StrategyFlag::Asked() const {
+  if (name.empty()) return std::nullopt;
+  return ParseStrategy(name);
 }
 
 }  // namespace sotto::cli

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/flags.h"
-#include "voice/method.h"
+#include "voice/targets.h"
+#include "voice/voice_options.h"
 
 namespace sotto::cli {
 
@@ -56,23 +58,27 @@ struct TargetFlags {
   void Add(CLI::App& verb);
 };
 
-// The flags that choose and set a method, shared by the same verbs.
-struct MethodFlags {
-  std::string method;  // empty: `fallback`
-  std::string fallback = "mcadams";
-  std::string alpha;  // empty: 0.5:0.9
-  std::string pitch;
-  std::string target_gender = "random";
-  std::string pool, profile;
-  std::string f0 = "fast";
-  std::string neural, target = "generated", target_pool, content = "student", models;
-  bool trust_models = false;
-  std::optional<double> eps;
-  double bend = 0.0;
+// --method and the parameters of all methods in the table, shared by the same verbs.
+class MethodFlags {
+ public:
+  // `streams`: without those that a stream does not take.
+  void Add(CLI::App& verb, bool streams = false);
+  // The method, with what the flags say. Bad usage where a flag belongs to another method.
+  VoiceOptions Options() const;
+
+ private:
+  std::string method_;                         // empty: the default
+  std::map<std::string, std::string> values_;  // of parameters that are no switches
+  std::map<std::string, bool> switches_;
+  std::map<std::string, CLI::Option*> options_;  // by parameter
+};
+
+// --strategy: not given, the default of the method.
+struct StrategyFlag {
+  std::string name;
 
   void Add(CLI::App& verb);
-  // Sets what the flags say and leaves the rest. Bad usage where a flag belongs to another method.
-  void Set(VoiceOptions& options) const;
+  std::optional<Strategy> Asked() const;
 };
 
 // One function per verb, each in its own file.

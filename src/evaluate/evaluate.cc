@@ -20,7 +20,6 @@
 #include "utility/one_side.h"
 #include "utility/utility_report.h"
 #include "voice/anonymise.h"
-#include "voice/method_text.h"
 
 namespace sotto {
 namespace {
@@ -162,8 +161,7 @@ class Runner {
  private:
   AnonymiseOptions Protection(const EvaluatedCell& cell) const {
     AnonymiseOptions options;
-    static_cast<VoiceOptions&>(options) = ParseMethodText(cell.method);
-    options.neural.trust_models = o_.trust_models;
+    static_cast<VoiceOptions&>(options) = o_.Voice(cell.method);
     options.in = o_.original;
     options.out = cell.folder / "protected";
     options.strategy = cell.strategy;
@@ -184,19 +182,20 @@ class Runner {
   void PlanCells() {
     std::set<std::string> ids;
     for (const std::string& method : o_.methods) {
-      const VoiceOptions voice = ParseMethodText(method);
-      for (const Strategy strategy : o_.strategies) {
+      const VoiceOptions voice = o_.Voice(method);
+      for (const Strategy strategy : o_.StrategiesOf(voice)) {
         EvaluatedCell cell;
         cell.method = method;
         cell.strategy = strategy;
-        cell.id = fmt::format("{}-{}-{}", voice.method, sotto::Name(strategy),
+        cell.id = fmt::format("{}-{}-{}", voice.MethodName(), sotto::Name(strategy),
                               ContentDigest(voice.Text()).substr(0, 8));
         cell.folder = steps_.Path() / cell.id;
         if (!ids.insert(cell.id).second) {
           throw Error(fmt::format("method '{}' with strategy {} is asked for twice", method,
                                   sotto::Name(strategy)));
         }
-        cell.record = ParseReleaseRecord(PlannedRecord(Protection(cell), version_), method);
+        cell.record =
+            ParseReleaseRecord(PlannedRecord(Protection(cell), version_), method, o_.method_table);
         cells_.push_back(std::move(cell));
       }
     }
@@ -338,9 +337,13 @@ class Runner {
       options.attacker_encoder = cell.attacker_encoder;
       options.seed = o_.seed;
       if (!o_.seed) options.key_file = KeyFile(cell);
-      const VoiceOptions voice = ParseMethodText(cell.method);
-      options.pool = voice.IsNeural() ? voice.neural.target_pool : voice.pool;
-      options.neural = voice.neural.folder;
+      options.method_table = o_.method_table;
+      const VoiceOptions voice = o_.Voice(cell.method);
+      for (const Parameter& parameter : voice.Method().Parameters()) {
+        const fs::path file = voice.File(parameter.name);
+        if (parameter.kind == Parameter::Kind::kVoices) options.pool = file;
+        if (parameter.kind == Parameter::Kind::kNets) options.neural = file;
+      }
       options.trust_models = o_.trust_models;
       options.plan.unlabelled = o_.unlabelled;
       options.ladder.quick = o_.quick;
@@ -417,12 +420,23 @@ std::vector<RecogniserChoice> EvaluateOptions::Recognisers() const {
   return choices;
 }
 
+VoiceOptions EvaluateOptions::Voice(const std::string& method) const {
+  VoiceOptions voice = ParseMethodText(method, method_table);
+  if (trust_models) voice.SetIfKnown("trust-models");
+  return voice;
+}
+
+std::vector<Strategy> EvaluateOptions::StrategiesOf(const VoiceOptions& voice) const {
+  return strategies.empty() ? std::vector{voice.Method().DefaultStrategy()} : strategies;
+}
+
 void EvaluateOptions::Validate() const {
   if (methods.empty()) throw Error("--method: at least one");
-  if (strategies.empty()) throw Error("--strategy: at least one");
   for (const std::string& method : methods) {
-    const VoiceOptions voice = ParseMethodText(method);
-    for (const Strategy strategy : strategies) RequireStrategy(voice, strategy);
+    const VoiceOptions voice = Voice(method);
+    for (const Strategy strategy : StrategiesOf(voice)) {
+      voice.Method().CheckStrategy(voice, strategy);
+    }
   }
   if (jobs < 1) throw Error(fmt::format("--jobs {}: at least 1", jobs));
   IntervalOptions intervals;

@@ -18,14 +18,15 @@
 #include "attack/release_record.h"
 #include "attack/trial_plan.h"
 #include "utility/utility.h"
-#include "voice/method.h"
+#include "voice/method_table.h"
 
 namespace sotto {
 
 struct EvaluateOptions {
   std::filesystem::path original;    // a corpus
-  std::vector<std::string> methods;  // voice/method_text.h
-  std::vector<Strategy> strategies = {Strategy::kPerm};
+  std::vector<std::string> methods;  // ParseMethodText (voice/method_table.h)
+  MethodTable method_table = ProgramMethods();
+  std::vector<Strategy> strategies;   // empty: the default of each method
   std::filesystem::path out;          // the working folder
   std::optional<std::uint64_t> seed;  // of an experiment; not given: a fresh key for each cell
 
@@ -50,6 +51,8 @@ struct EvaluateOptions {
 
   // Throws Error when options contradict each other.
   void Validate() const;
+  VoiceOptions Voice(const std::string& method) const;
+  std::vector<Strategy> StrategiesOf(const VoiceOptions& voice) const;
   std::vector<RecogniserChoice> Recognisers() const;
 };
 

@@ -70,7 +70,7 @@ Json Protections(const Evaluation& evaluation, const Json& json, const EvidenceK
                        {"sha256", file.at("sha256")}});
     }
     // The method's text may name a file of this machine (a pool): its parameters say enough.
-    one["method"] = cell.record.voice.method;
+    one["method"] = cell.record.voice.MethodName();
     Json protected_files = {{"recordings", cell.protection.at("recordings")},
                             {"utterances", cell.protection.at("utterances")},
                             {"complete", cell.protection.at("record").at("complete")},

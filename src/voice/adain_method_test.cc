@@ -10,7 +10,7 @@
 #include "base/testing.h"
 #include "nn/net_testing.h"
 #include "voice/adain_nets.h"
-#include "voice/method_text.h"
+#include "voice/method_table.h"
 #include "voice/neural_method.h"
 #include "voice/run_record.h"
 #include "voice/training_features.h"
@@ -48,9 +48,8 @@ void WriteNets(const std::filesystem::path& folder, int size = 8) {
 }
 
 VoiceOptions InFolder(const std::filesystem::path& folder) {
-  VoiceOptions options;
-  options.method = "adain";
-  options.neural.folder = folder;
+  VoiceOptions options("adain");
+  options.Set("neural", folder.string());
   return options;
 }
 
@@ -126,14 +125,14 @@ TEST(AdainMethod, DrawsTargetsAsNeuralDoes) {
   VoiceOptions options = InFolder(folder.Path());
   const std::vector<float> x = Buzz(20000, 16000);
   for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
-    options.neural.target = target;
-    options.neural.bend_semitones = 2.0;
+    options.Set("target", Name(target));
+    options.Set("bend", "2.0");
     const auto method = MakeVoiceMethod(options, Draws());
     const std::vector<float> a = Convert(*method, x, 16000, "1");
     EXPECT_EQ(a, Convert(*method, x, 16000, "1"));
     EXPECT_NE(a, Convert(*method, x, 16000, "2"));
   }
-  options.target_gender = TargetGender::kSame;
+  options.Set("target-gender", "same");
   EXPECT_TRUE(MakeVoiceMethod(options, Draws())->NeedsFit());
 }
 
@@ -147,14 +146,11 @@ TEST(AdainMethod, SaysWhatIsMissingOrDoesNotFit) {
   EXPECT_NE(Message(options).find("expected 'voices'"), std::string::npos) << Message(options);
   WriteFileAtomically(folder / kAdainFile, ReadTextFile(folder / kAdainFile).substr(0, 5000));
   EXPECT_NE(Message(options).find("adain.safetensors"), std::string::npos) << Message(options);
-  options.neural.teacher = true;
-  EXPECT_NE(Message(options).find("--content moonshine"), std::string::npos) << Message(options);
   EXPECT_THROW(ParseMethodText("adain:content=moonshine"), Error);
   EXPECT_THROW(ParseMethodText("adain:target=voice-ind,eps=1"), Error);
-  options.neural.teacher = false;
-  options.neural.streaming = true;
-  EXPECT_NE(Message(options).find("streaming"), std::string::npos) << Message(options);
-  EXPECT_EQ(ParseMethodText("adain:target=pool,bend=1").neural.target, NeuralTarget::kPool);
+  EXPECT_THROW(ParseMethodText("adain:streaming"), Error);
+  EXPECT_THROW(options.Method().SetUpStream(options, Strategy::kConst), Error);
+  EXPECT_EQ(ParseMethodText("adain:target=pool,bend=1").Value("target"), "pool");
 }
 
 TEST(AdainMethod, IsNamedInTheRecordWithItsNets) {
@@ -166,7 +162,7 @@ TEST(AdainMethod, IsNamedInTheRecordWithItsNets) {
   EXPECT_EQ(record.at("method"), "adain");
   EXPECT_EQ(record.at("synthetic"), true);
   EXPECT_EQ(record.at("content"), "adain");
-  EXPECT_EQ(record.at("nets"), MethodNets(options));
+  EXPECT_EQ(record.at("nets"), AdainFingerprint(ReadNeuralOptions(options)));
   EXPECT_EQ(record.at("nets").get<std::string>().size(), 16u);
   const std::string before = options.Text();
   TensorFile other = SmallNet();

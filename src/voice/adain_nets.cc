@@ -7,7 +7,6 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "voice/neural_nets.h"
 
 namespace sotto {
 
@@ -44,11 +43,9 @@ AdainNets OpenAdainNets(const NeuralOptions& o) {
   return nets;
 }
 
-std::string MethodNets(const VoiceOptions& options) {
-  if (!options.IsAdain()) return NetsFingerprint(options.neural);
-  const std::string bytes = options.neural.folder.empty()
-                                ? std::string(kAdainBytes)
-                                : ReadTextFile(options.neural.folder / kAdainFile);
+std::string AdainFingerprint(const NeuralOptions& options) {
+  const std::string bytes =
+      options.folder.empty() ? std::string(kAdainBytes) : ReadTextFile(options.folder / kAdainFile);
   return ContentDigest(bytes).substr(0, 16);
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "voice/method.h"
+#include "voice/neural_options.h"
 #include "voice/neural_voice.h"
 #include "voice/pseudo_speakers.h"
 
@@ -24,7 +24,7 @@ struct AdainNets {
 // names the file which is missing or damaged, or when the pool's vectors are of another size.
 AdainNets OpenAdainNets(const NeuralOptions& options);
 
-// Of the bytes of the nets of a method that speaks by nets, in 16 hexadecimal digits.
-std::string MethodNets(const VoiceOptions& options);
+// Of the bytes of the net, in 16 hexadecimal digits.
+std::string AdainFingerprint(const NeuralOptions& options);
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "voice/corpus_run.h"
+#include "voice/method_table.h"
 #include "voice/run_parts.h"
 #include "voice/run_record.h"
 #include "voice/vtln_files.h"
@@ -121,10 +122,13 @@ void RefuseSecretsOverOriginals(const AnonymiseOptions& options, const Corpus& c
 
 }  // namespace
 
+Strategy AnonymiseOptions::TargetStrategy() const {
+  return strategy.value_or(Method().DefaultStrategy());
+}
+
 void AnonymiseOptions::Validate() const {
   VoiceOptions::Validate();
-  RequireStrategy(*this, strategy);
-  if (method == "mcadams") RequireAskedAlpha(alpha);
+  Method().CheckStrategy(*this, TargetStrategy());
   if (experiment_seed && !key_file.empty()) throw Error("--seed and --key exclude each other");
   if (experiment_seed && !key_out.empty()) throw Error("--seed and --key-out exclude each other");
   if (!key_file.empty() && !key_out.empty()) throw Error("--key and --key-out exclude each other");
@@ -134,7 +138,7 @@ void AnonymiseOptions::Validate() const {
 }
 
 std::string PlannedRecord(const AnonymiseOptions& options, const std::string& version) {
-  RequireStrategy(options, options.strategy);
+  options.Method().CheckStrategy(options, options.TargetStrategy());
   AnonymiseReport report;
   report.complete = true;
   return RunRecord(options, report, version);

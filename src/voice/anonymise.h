@@ -11,15 +11,16 @@
 #include "audio/sound_file.h"
 #include "base/files.h"
 #include "base/random.h"
-#include "voice/method.h"
+#include "voice/targets.h"
+#include "voice/voice_options.h"
 
 namespace sotto {
 
 struct AnonymiseOptions : VoiceOptions {
   std::filesystem::path in;
   std::filesystem::path out;
-  Strategy strategy = Strategy::kPerm;
-  std::string context;  // separates releases that share a key
+  std::optional<Strategy> strategy;  // not given: the method's default
+  std::string context;               // separates releases that share a key
 
   // Where the key comes from: the operating system unless one of these is given.
   std::filesystem::path key_file;
@@ -36,6 +37,7 @@ struct AnonymiseOptions : VoiceOptions {
   bool replace = false;         // an output file, key or map that is there already
   bool absolute_paths = false;  // in wav.scp (audio/corpus.h, Naming)
 
+  Strategy TargetStrategy() const;
   IfExists Outputs() const { return replace ? IfExists::kReplace : IfExists::kRefuse; }
   // Throws Error when options contradict each other.
   void Validate() const;
@@ -52,7 +54,9 @@ struct AnonymiseReport {
   std::vector<Failure> failures;
   double audio_seconds = 0.0;  // protected in this run
   double wall_seconds = 0.0;
-  std::size_t target_draws = 0;    // voice-ind: at most, for the speaker with most utterances
+  // Draws of a target by the source: at most, for the speaker with most utterances. 0: none.
+  std::size_t target_draws = 0;
+  double target_eps = 0.0;         // what each costs
   bool complete = false;           // the output is a whole corpus (or file)
   std::vector<std::string> notes;  // what the user should know: warnings, files left out
   // For the user's eyes alone: what depends on the speech and is in no epsilon.

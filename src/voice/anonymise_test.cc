@@ -24,6 +24,7 @@ using testing::WriteWav;
 
 AnonymiseOptions Options(const fs::path& in, const fs::path& out) {
   AnonymiseOptions options;
+  options.Use("mcadams");
   options.in = in;
   options.out = out;
   options.experiment_seed = 1;
@@ -100,7 +101,7 @@ TEST(AnonymiseFile, AMarkedFileSaysThatItsVoiceIsSynthetic) {
   WriteWav(folder / "in.wav", SyntheticVowel(0.4, 16000));
   for (const char* name : {"out.wav", "out.flac"}) {
     auto options = Options(folder / "in.wav", folder / name);
-    options.method = "neural";
+    options.Use("neural");
     options.mark = true;
     Protect(options);
     const std::string bytes = ReadTextFile(folder / name);
@@ -118,9 +119,9 @@ TEST(Anonymise, VoiceIndSaysWhatItsEpsilonCoversAndWhatAllDrawsCost) {
   MakeFolderCorpus(folder);
   WriteWav(folder / "in/anna/3.wav", SyntheticVowel(0.4, 16000));
   auto options = Options(folder / "in", folder / "out");
-  options.method = "neural";
-  options.neural.target = NeuralTarget::kVoiceInd;
-  options.neural.eps = 2.0;
+  options.Use("neural");
+  options.Set("target", "voice-ind");
+  options.Set("eps", "2.0");
   options.strategy = Strategy::kConst;
   EXPECT_THROW(Protect(options), Error);
   options.strategy = Strategy::kRandom;
@@ -258,7 +259,7 @@ TEST(AnonymiseCorpus, FailedItemsAreNamedAndAMendedRunFinishesWithTheSameKey) {
   EXPECT_EQ(Mode(folder / "out/.sotto-work"), 0700U);
 
   AnonymiseOptions other = options;
-  other.alpha = {0.7, 0.9};
+  other.Set("alpha", "0.7:0.9");
   EXPECT_THROW(Protect(other), Error);  // other parameters do not mix into one output
 
   WriteFileAtomically(folder / "in/ben/1.wav", good);
@@ -429,7 +430,7 @@ TEST(AnonymiseVtln, FitsEachSpeakerFromTheCorpusAndSaysSo) {
   const TemporaryFolder folder;
   MakeLongCorpus(folder);
   AnonymiseOptions options = Options(folder / "in", folder / "out");
-  options.method = "vtln";
+  options.Use("vtln");
   const AnonymiseReport report = Protect(options);
   EXPECT_TRUE(report.complete);
   EXPECT_TRUE(std::any_of(report.notes.begin(), report.notes.end(), [](const std::string& note) {
@@ -447,7 +448,7 @@ TEST(AnonymiseVtln, ASpeakerWithTooLittleSpeechFailsByNameAndIsNotCopied) {
   MakeLongCorpus(folder);
   WriteWav(folder / "in/cem/1.wav", SyntheticVowel(0.1, 16000));
   AnonymiseOptions options = Options(folder / "in", folder / "out");
-  options.method = "vtln";
+  options.Use("vtln");
   const AnonymiseReport report = Protect(options);
   EXPECT_EQ(report.done, 4U);
   ASSERT_EQ(report.failures.size(), 1U);
@@ -462,7 +463,7 @@ TEST(AnonymiseVtln, DoesNotDependOnTheNumberOfJobs) {
   for (const int jobs : {1, 2}) {
     AnonymiseOptions options =
         Options(folder / "in", folder / (std::string("out") + std::to_string(jobs)));
-    options.method = "vtln";
+    options.Use("vtln");
     options.jobs = jobs;
     EXPECT_TRUE(Protect(options).complete);
   }
@@ -480,7 +481,7 @@ TEST(AnonymiseFile, EveryMethodGivesAllChannelsTheSameTarget) {
   WriteAny(folder / "in.wav", SF_FORMAT_WAV | SF_FORMAT_FLOAT, 16000, 2, stereo);
   for (const char* method : {"voicemask", "vtln"}) {
     AnonymiseOptions options = Options(folder / "in.wav", folder / "out.wav");
-    options.method = method;
+    options.Use(method);
     options.strategy = Strategy::kRandom;
     Protect(options);
     const Sound out = ReadSound(folder / "out.wav");

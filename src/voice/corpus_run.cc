@@ -79,7 +79,7 @@ CorpusRun::CorpusRun(const AnonymiseOptions& options, Corpus corpus)
       corpus_(std::move(corpus)),
       state_(
           options.out, GivenKey(options),
-          {"anonymise", options.Text(), Name(options.strategy), options.context,
+          {"anonymise", options.Text(), Name(options.TargetStrategy()), options.context,
            std::string(options.new_ids ? "new ids" : "ids kept") + (options.mark ? ", marked" : ""),
            options.container ? Extension(*options.container) : "same", AbsoluteInput(options.in),
            fmt::format("kind {} {}", static_cast<int>(corpus_.kind), corpus_.manifest_name)}) {}

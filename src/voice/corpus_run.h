@@ -11,6 +11,7 @@
 
 #include "audio/corpus.h"
 #include "voice/anonymise.h"
+#include "voice/method.h"
 #include "voice/output_queue.h"
 #include "voice/run_inputs.h"
 #include "voice/run_state.h"

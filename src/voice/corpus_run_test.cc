@@ -34,6 +34,7 @@ class InterruptedRun : public ::testing::Test {
     }
     fs::create_directories(folder_ / "in/cem");
     std::ofstream(In("cem", "1")) << "RIFF";
+    options_.Use("mcadams");
     options_.in = folder_ / "in";
     options_.out = folder_ / "out";
     options_.experiment_seed = 1;
@@ -108,7 +109,7 @@ TEST_F(InterruptedRun, AReplacedRecordingIsProtectedAgain) {
 }
 
 TEST_F(InterruptedRun, AFittedMethodDoesAllOfASpeakerAgain) {
-  options_.method = "vtln";
+  options_.Use("vtln");
   Stop();
   WriteWav(In("anna", "1"), SyntheticVowel(1.3, 16000, 190.0));
   const AnonymiseReport report = Resume();
@@ -178,8 +179,8 @@ class FinishingRun : public InterruptedRun {
     }
     fs::rename(folder_ / "out", folder_ / "moved");
     RunState state(folder_ / "out", std::nullopt,
-                   {"anonymise", options_.Text(), Name(options_.strategy), "", "ids kept", ".flac",
-                    fs::absolute(options_.in).lexically_normal().string(),
+                   {"anonymise", options_.Text(), Name(options_.TargetStrategy()), "", "ids kept",
+                    ".flac", fs::absolute(options_.in).lexically_normal().string(),
                     fmt::format("kind {} ", static_cast<int>(scan.corpus.kind))});
     for (const auto& entry : fs::directory_iterator(folder_ / "moved")) {
       fs::rename(entry.path(), folder_ / "out" / entry.path().filename());
@@ -330,6 +331,7 @@ TEST_F(InterruptedRun, OutputsAreDistinctAndNeverOriginals) {
   EXPECT_THROW(Anonymise(options_, "test"), Error);
   EXPECT_EQ(ReadTextFile(In("anna", "1")), original);
   AnonymiseOptions one;
+  one.Use("mcadams");
   one.in = In("anna", "1");
   one.out = folder_ / "one.flac";
   one.replace = true;
@@ -347,6 +349,7 @@ TEST(AnonymiseFile, DoesNotReplaceAFileUnlessItIsTold) {
   WriteWav(folder / "interview.wav", SyntheticVowel(0.2, 16000));
   const std::string before = ReadTextFile(folder / "interview.wav");
   AnonymiseOptions options;
+  options.Use("mcadams");
   options.in = folder / "in.wav";
   options.out = folder / "interview.wav";
   EXPECT_THROW(Anonymise(options, "test"), Error);

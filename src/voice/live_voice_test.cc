@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/testing.h"
 #include "nn/net_testing.h"
-#include "voice/method_text.h"
+#include "voice/method_table.h"
 #include "voice/neural_method.h"
 #include "voice/neural_nets.h"
 #include "voice/neural_testing.h"
@@ -227,7 +227,7 @@ TEST(LiveMethod, DrawsByTheStrategyAndOutlivesItsMethod) {
   const testing::TemporaryFolder folder;
   testing::WriteNets(folder.Path(), *Models());
   const VoiceOptions options = ParseMethodText("neural:streaming,neural=" + folder.Path().string());
-  EXPECT_TRUE(options.neural.streaming);
+  EXPECT_TRUE(options.Has("streaming"));
   const std::vector<float> x = Buzz(3 * 16000 + 8000, 16000);
   const auto run = [&](Strategy strategy, const std::string& speaker,
                        const std::string& utterance) {
@@ -356,17 +356,21 @@ TEST(LiveMethod, SaysWhatIsNotPossible) {
   EXPECT_THROW(ParseMethodText("neural:streaming=1"), Error);
   EXPECT_THROW(ParseMethodText("neural:streaming,content=moonshine"), Error);
   const std::string near = "neural:streaming,target=voice-ind,eps=2";
-  EXPECT_EQ(ParseMethodText(near + ",max-draws=3").neural.max_draws, 3U);
+  EXPECT_EQ(ParseMethodText(near + ",max-draws=3").Number("max-draws"), 3.0);
   EXPECT_NE(ParseMethodText(near + ",max-draws=3").Text(), ParseMethodText(near).Text());
   for (const char* count : {"0", "-1", "1.5", "many", "1e12"}) {
     EXPECT_THROW(ParseMethodText(near + ",max-draws=" + count), Error) << count;
   }
   EXPECT_THROW(ParseMethodText("neural:streaming,max-draws=3"), Error);
   EXPECT_THROW(ParseMethodText("neural:target=voice-ind,eps=2,max-draws=3"), Error);
-  EXPECT_THROW(RequireStrategy(ParseMethodText(near), Strategy::kRandom), Error);
-  EXPECT_NO_THROW(RequireStrategy(ParseMethodText(near), Strategy::kPerm));
-  EXPECT_NO_THROW(RequireStrategy(ParseMethodText(near + ",max-draws=3"), Strategy::kRandom));
-  EXPECT_THROW(RequireStrategy(ParseMethodText(near + ",max-draws=3"), Strategy::kPerm), Error);
+  const auto check = [](const std::string& text, Strategy strategy) {
+    const VoiceOptions voice = ParseMethodText(text);
+    voice.Method().CheckStrategy(voice, strategy);
+  };
+  EXPECT_THROW(check(near, Strategy::kRandom), Error);
+  EXPECT_NO_THROW(check(near, Strategy::kPerm));
+  EXPECT_NO_THROW(check(near + ",max-draws=3", Strategy::kRandom));
+  EXPECT_THROW(check(near + ",max-draws=3", Strategy::kPerm), Error);
 }
 
 }  // namespace

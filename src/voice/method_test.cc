@@ -1,5 +1,3 @@
-#include "voice/method.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,9 @@
 #include "base/testing.h"
 #include "dsp/level.h"
 #include "dsp/voice_measures.h"
+#include "voice/mcadams_method.h"
+#include "voice/method_table.h"
+#include "voice/vocoder_definition.h"
 
 namespace sotto {
 namespace {
@@ -24,7 +25,7 @@ TargetDraws Draws(const std::string& method, std::uint64_t seed = 1) {
 
 // A method for a speaker "s" fitted to a synthetic vowel.
 std::unique_ptr<VoiceMethod> Make(VoiceOptions options, std::uint64_t seed = 1) {
-  auto method = MakeVoiceMethod(options, Draws(options.method, seed));
+  auto method = MakeVoiceMethod(options, Draws(options.MethodName(), seed));
   if (method->NeedsFit()) {
     VoiceModelBuilder builder;
     builder.Add(Analyse(SyntheticVowel(2.0, 16000), 16000));
@@ -37,9 +38,8 @@ std::unique_ptr<VoiceMethod> Make(VoiceOptions options, std::uint64_t seed = 1) 
 }
 
 VoiceOptions Options(const std::string& method, std::optional<PitchMode> pitch = std::nullopt) {
-  VoiceOptions options;
-  options.method = method;
-  options.pitch = pitch;
+  VoiceOptions options(method);
+  if (pitch) options.Set("pitch", Name(*pitch));
   return options;
 }
 
@@ -67,7 +67,7 @@ TEST(VocoderMethods, ReturnAsManySamplesAtEveryRateAndLength) {
       for (const double seconds : {0.0, 0.0003, 0.013, 0.35}) {
         const auto x = SyntheticVowel(seconds, rate);
         EXPECT_EQ(Transform(*method, x, rate).size(), x.size())
-            << options.method << ' ' << rate << ' ' << seconds;
+            << options.MethodName() << ' ' << rate << ' ' << seconds;
       }
     }
   }
@@ -79,7 +79,7 @@ TEST(VocoderMethods, KeepTheLevelWithinHalfADecibel) {
     for (const int rate : {8000, 16000, 44100, 96000}) {
       const auto x = SyntheticVowel(2.0, rate);
       const auto y = Transform(*method, x, rate);
-      EXPECT_NEAR(RmsDb(y), RmsDb(x), 0.5) << options.method << ' ' << rate;
+      EXPECT_NEAR(RmsDb(y), RmsDb(x), 0.5) << options.MethodName() << ' ' << rate;
       for (const float v : y) ASSERT_LE(std::abs(v), 1.0F);
     }
   }
@@ -91,7 +91,7 @@ TEST(VocoderMethods, DoNotDependOnTheSizeOfThePieces) {
     options.block_s = kStreamBlockS;
     const auto method = Make(options);
     EXPECT_EQ(Transform(*method, x, 16000, 100), Transform(*method, x, 16000, x.size()))
-        << options.method;
+        << options.MethodName();
   }
 }
 
@@ -102,7 +102,7 @@ TEST(VocoderMethods, LongRecordingsInBlocksSoundLikeTheWhole) {
     options.block_s = kStreamBlockS;
     const auto blocks = Transform(*Make(options), x, 16000);
     const auto a = MeasureVoice(whole, 16000), b = MeasureVoice(blocks, 16000);
-    EXPECT_NEAR(*a.median_f0_hz / *b.median_f0_hz, 1.0, 0.01) << options.method;
+    EXPECT_NEAR(*a.median_f0_hz / *b.median_f0_hz, 1.0, 0.01) << options.MethodName();
     EXPECT_NEAR(RmsDb(whole), RmsDb(blocks), 0.2);
   }
 }
@@ -161,13 +161,13 @@ TEST(Pitch, MovesToTheTargetOrByTheFactorWithEveryMethod) {
 }
 
 TEST(Pitch, IsKeptByDefaultButConvertedByVtln) {
-  EXPECT_EQ(Options("mcadams").Pitch(), PitchMode::kKeep);
-  EXPECT_EQ(Options("voicemask").Pitch(), PitchMode::kKeep);
-  EXPECT_EQ(Options("vtln").Pitch(), PitchMode::kTarget);
-  EXPECT_EQ(Options("vtln", PitchMode::kKeep).Pitch(), PitchMode::kKeep);
+  EXPECT_EQ(AskedPitch(Options("mcadams")), PitchMode::kKeep);
+  EXPECT_EQ(AskedPitch(Options("voicemask")), PitchMode::kKeep);
+  EXPECT_EQ(AskedPitch(Options("vtln")), PitchMode::kTarget);
+  EXPECT_EQ(AskedPitch(Options("vtln", PitchMode::kKeep)), PitchMode::kKeep);
   VoiceOptions gendered = Options("voicemask");
-  gendered.target_gender = TargetGender::kOther;
-  EXPECT_EQ(gendered.Pitch(), PitchMode::kTarget);
+  gendered.Set("target-gender", "other");
+  EXPECT_EQ(AskedPitch(gendered), PitchMode::kTarget);
 }
 
 TEST(McAdamsMethod, WithoutPitchIsTheTransformerAloneWithItsLatency) {
@@ -189,11 +189,11 @@ TEST(VoiceMethods, ASpeakerThatCouldNotBeFittedIsAnErrorAndNeverPasses) {
 }
 
 TEST(VoiceOptions, ContradictionsAndUnknownMethodsAreErrors) {
-  EXPECT_THROW(Options("voodoo").Validate(), Error);
+  EXPECT_THROW(Options("voodoo"), Error);
   VoiceOptions options = Options("voicemask", PitchMode::kKeep);
-  options.target_gender = TargetGender::kOther;
+  options.Set("target-gender", "other");
   EXPECT_THROW(options.Validate(), Error);
-  options.pitch = PitchMode::kTarget;
+  options.Set("pitch", "target");
   options.Validate();
 }
 

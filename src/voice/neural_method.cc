@@ -54,6 +54,11 @@ NeuralMethod::NeuralMethod(const NeuralOptions& options, TargetGender gender, Pi
   }
 }
 
+FitNeeds NeuralMethod::Needs() const {
+  if (sources_) return {};
+  return {.voices = gender_ != TargetGender::kRandom, .encoder = encoder_.get()};
+}
+
 Gender NeuralMethod::SourceGender(const std::string& speaker) const {
   if (gender_ == TargetGender::kRandom) return Gender::kUnknown;
   if (!sources_) throw Error(fmt::format("the method has not been fitted to '{}'", speaker));

@@ -8,7 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "voice/method.h"
+#include "voice/method_table.h"
+#include "voice/neural_options.h"
 #include "voice/neural_voice.h"
 #include "voice/pseudo_speakers.h"
 #include "voice/voice_ind_targets.h"
@@ -24,11 +25,8 @@ class NeuralMethod : public VoiceMethod {
 
   // The gender of the target may follow the source's, which must then be known; voice-ind chooses
   // by the source's embedding.
-  bool NeedsFit() const override {
-    return (gender_ != TargetGender::kRandom || voice_ind_) && !sources_;
-  }
+  FitNeeds Needs() const override;
   void Fit(SourceVoices sources) override { sources_ = std::move(sources); }
-  const SpeakerEncoder* FitEncoder() const override { return encoder_.get(); }
   // voice-ind: a speaker who is a voice of the pool.
   void RefuseSpeakers(const std::vector<std::string>& speakers) const override;
 
@@ -64,5 +62,8 @@ class NeuralMethod : public VoiceMethod {
   std::optional<SourceVoices> sources_;
   std::shared_ptr<DrawLedger> ledger_;  // shared with the copies that transformers keep
 };
+
+std::shared_ptr<const MethodDefinition> NeuralDefinition();
+std::shared_ptr<const MethodDefinition> AdainDefinition();
 
 }  // namespace sotto

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "voice/method.h"
+#include "voice/neural_options.h"
 #include "voice/neural_voice.h"
 #include "voice/pseudo_speakers.h"
 

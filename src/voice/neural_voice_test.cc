@@ -142,15 +142,15 @@ TEST(NeuralVoice, AnOffsetOfTheContentIsHardlyHeard) {
 TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
   const testing::TemporaryFolder folder;
   VoiceOptions options;
-  options.method = "neural";
+  options.Use("neural");
   const TargetDraws draws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural");
   EXPECT_NO_THROW(MakeVoiceMethod(options, draws));  // the nets in the program
-  options.neural.folder = folder.Path();
+  options.Set("neural", folder.Path().string());
   EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
   testing::WriteNets(folder.Path(), *SmallModels());
   for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
-    options.neural.target = target;
-    options.neural.bend_semitones = 2.0;
+    options.Set("target", Name(target));
+    options.Set("bend", "2.0");
     const auto method = MakeVoiceMethod(options, draws);
     EXPECT_FALSE(method->NeedsFit());
     const std::vector<float> x = Buzz(20000, 16000);
@@ -166,13 +166,12 @@ TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
     EXPECT_EQ(a, run("1"));
     EXPECT_NE(a, run("2"));
   }
-  options.target_gender = TargetGender::kSame;
+  options.Set("target-gender", "same");
   EXPECT_TRUE(MakeVoiceMethod(options, draws)->NeedsFit());
-  options.neural.bend_semitones = -1.0;  // would be no bend at all, silently
+  options.Set("bend", "-1");  // would be no bend at all, silently
   EXPECT_THROW(options.Validate(), Error);
-  options.neural.bend_semitones = 0.0;
-  options.pitch = PitchMode::kRandom;
-  EXPECT_THROW(options.Validate(), Error);
+  options.Set("bend", "0.0");
+  EXPECT_THROW(options.Set("pitch", "random"), Error);
 }
 
 TEST(NeuralMethod, DrawsTheGenderThatIsAsked) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "voice/method_table.h"
 #include "voice/protect_recording.h"
 #include "voice/run_record.h"
 
@@ -17,44 +18,22 @@ namespace {
 // Draws of a target at most, for the speaker with most utterances: declared and not counted, since
 // the pauses after which a stream draws tell of the speech.
 std::size_t MostDraws(const Corpus& corpus, const AnonymiseOptions& options) {
-  if (options.strategy != Strategy::kRandom) return 1;
+  if (options.TargetStrategy() != Strategy::kRandom) return 1;
   std::map<std::string, std::size_t> utterances;
   std::size_t most = 0;
   for (const Recording& recording : corpus.recordings) {
     for (const Span& span : recording.spans) most = std::max(most, ++utterances[span.speaker]);
   }
-  return most * options.neural.max_draws.value_or(1);
+  return most * options.Method().DrawsPerUtterance(options);
 }
 
-}  // namespace
-
-std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const Key& key) {
-  return MakeVoiceMethod(options,
-                         TargetDraws(key, options.strategy, options.method, options.context));
-}
-
-void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
-                 AnonymiseReport& report) {
-  if (!method.NeedsFit()) return;
-  method.RefuseSpeakers(corpus.speakers);
-  std::vector<std::string>& notes = report.notes;
-  Voiceprints prints;
-  if (method.FitEncoder() != nullptr) {
-    prints = EmbedVoices(corpus, *method.FitEncoder(), options.jobs);
-    report.target_draws = MostDraws(corpus, options);
-    const std::vector<std::string> said = VoiceIndNotes(options, report);
-    notes.insert(notes.end(), said.begin(), said.end());
-    if (options.target_gender == TargetGender::kRandom) {  // nothing else to know
-      ModelledVoices modelled;
-      modelled.prints = std::move(prints);
-      method.Fit(SourceVoices(std::move(modelled)));
-      return;
-    }
-  }
-  // The other methods want the pitch alone; clustering is the dearer part.
-  ModelledVoices modelled = ModelVoices(
-      corpus,
-      {.f0_method = options.f0_method, .jobs = options.jobs, .classes = options.method == "vtln"});
+// Adds pitch and gender, and classes where they are asked for: clustering is the dearer part.
+void ModelTheVoices(const Corpus& corpus, const AnonymiseOptions& options, const FitNeeds& needs,
+                    ModelledVoices& modelled, std::vector<std::string>& notes) {
+  Voiceprints prints = std::move(modelled.prints);
+  modelled = ModelVoices(
+      corpus, {.f0_method = needs.f0_method, .jobs = options.jobs, .classes = needs.classes});
+  modelled.prints = std::move(prints);
   notes.push_back(
       fmt::format("no profile was given: {} of {} speaker{} fitted from the recordings "
                   "to be protected",
@@ -63,13 +42,38 @@ void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptio
   std::size_t unknown = 0;
   for (const VoiceModel& voice : modelled.voices)
     unknown += voice.gender == Gender::kUnknown ? 1 : 0;
-  if (options.target_gender != TargetGender::kRandom && unknown > 0) {
+  const std::string gender = options.Value("target-gender");
+  if (!gender.empty() && gender != "random" && unknown > 0) {
     notes.push_back(
         fmt::format("the corpus does not say the gender of {} speaker{}: guessed from "
                     "the pitch",
                     unknown, unknown == 1 ? "" : "s"));
   }
-  modelled.prints = std::move(prints);
+}
+
+}  // namespace
+
+std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const Key& key) {
+  return MakeVoiceMethod(
+      options, TargetDraws(key, options.TargetStrategy(), options.MethodName(), options.context));
+}
+
+void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
+                 AnonymiseReport& report) {
+  const FitNeeds needs = method.Needs();
+  if (!needs.Any()) return;
+  method.RefuseSpeakers(corpus.speakers);
+  std::vector<std::string>& notes = report.notes;
+  ModelledVoices modelled;
+  if (needs.encoder != nullptr) {
+    modelled.prints = EmbedVoices(corpus, *needs.encoder, options.jobs);
+    report.target_draws = MostDraws(corpus, options);
+    report.target_eps = options.Number("eps").value_or(0.0);
+    const std::vector<std::string> said =
+        options.Method().FitNotes(options, {options.TargetStrategy(), report.target_draws});
+    notes.insert(notes.end(), said.begin(), said.end());
+  }
+  if (needs.voices) ModelTheVoices(corpus, options, needs, modelled, notes);
   method.Fit(SourceVoices(std::move(modelled)));
 }
 
@@ -94,8 +98,8 @@ ProtectedFile ProtectFile(const fs::path& in, const fs::path& stem, const WriteO
   ProtectedFile made{std::make_unique<PendingFile>(path, write), 0.0};
   SoundWriter writer(*made.file, format, options.mark ? MarkText(options) : "");
   const double limit = IsFloat(format.samples) ? std::numeric_limits<double>::infinity() : 1.0;
-  const std::int64_t frames =
-      ProtectRecording(reader, writer, limit, spans, method, options.strategy != Strategy::kRandom);
+  const std::int64_t frames = ProtectRecording(reader, writer, limit, spans, method,
+                                               options.TargetStrategy() != Strategy::kRandom);
   writer.Close();
   made.audio_seconds = static_cast<double>(frames) / format.rate_hz;
   return made;

@@ -11,11 +11,6 @@ namespace sotto {
 // What the options mean for privacy, where they weaken it.
 std::vector<std::string> PrivacyNotes(const AnonymiseOptions& options);
 
-// What an epsilon of voice-ind covers and what all draws of this run cost at most; `report` has
-// their bound.
-std::vector<std::string> VoiceIndNotes(const AnonymiseOptions& options,
-                                       const AnonymiseReport& report);
-
 // sotto-run.json: method, parameters and counts that attackers are assumed to know; no key, no
 // draw, nothing of the originals.
 std::string RunRecord(const AnonymiseOptions& options, const AnonymiseReport& report,

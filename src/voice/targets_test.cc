@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "voice/method.h"
+#include "voice/mcadams_method.h"
 
 namespace sotto {
 namespace {

@@ -131,7 +131,7 @@ TEST(NeuralMethod, VoiceIndChoosesByTheSourceAndFailsWithoutAnEmbedding) {
   NeuralMethod method(options, TargetGender::kRandom, PitchMode::kTarget,
                       Draws(Strategy::kRandom, 3));
   EXPECT_TRUE(method.NeedsFit());
-  ASSERT_NE(method.FitEncoder(), nullptr);
+  ASSERT_NE(method.Needs().encoder, nullptr);
   EXPECT_THROW(method.Target("s", "1"), Error);  // not fitted
   options.target = NeuralTarget::kPool;
   options.eps.reset();

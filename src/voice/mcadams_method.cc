@@ -1,0 +1,140 @@
+#include "voice/mcadams_method.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "voice/mcadams.h"
+#include "voice/vocoder_definition.h"
+
+namespace sotto {
+namespace {
+
+Range AskedAlpha(const VoiceOptions& options) {
+  return Range::Parse(options.Value("alpha"), "alpha");
+}
+
+void RequireAskedAlpha(const std::string& text) {
+  const Range alpha = Range::Parse(text, "alpha");
+  for (const double end : {alpha.lo, alpha.hi}) {
+    if (end >= kLeastAlpha && end <= kMostAlpha) continue;
+    throw Error(fmt::format("alpha {}: {} to {} is allowed", end, kLeastAlpha, kMostAlpha));
+  }
+}
+
+Parameter AlphaParameter() {
+  return {.name = "alpha",
+          .unit = "A|LO:HI",
+          .preset = "0.5:0.9",
+          .help =
+              "Its coefficient, from 0.3 to 1.2: fixed (0.8 is B2), or a range drawn in secret "
+              "(0.7:0.9 is B2r)",
+          .record = "alpha",
+          .must_be_recorded = true,
+          .check = RequireAskedAlpha,
+          .normalise = [](const std::string& text) { return Range::Parse(text, "alpha").Text(); }};
+}
+
+class Definition : public VocoderDefinition {
+ public:
+  Definition()
+      : VocoderDefinition("mcadams", "moved poles", {AlphaParameter()}, /*has_target=*/false) {}
+
+  std::unique_ptr<VoiceMethod> Make(const VoiceOptions& options, TargetDraws draws) const override {
+    const Range alpha = AskedAlpha(options);
+    if (!UsesVocoder(options)) return std::make_unique<McAdamsMethod>(alpha, std::move(draws));
+    return std::make_unique<McAdamsMethod>(alpha, Targets(options, std::move(draws)),
+                                           Vocoder(options));
+  }
+
+  std::vector<std::string> PrivacyNotes(const VoiceOptions& options) const override {
+    const Range alpha = AskedAlpha(options);
+    if (!alpha.IsFixed()) return {};
+    if (alpha.lo == 1.0) return {"alpha 1 changes nothing: this run protects nobody"};
+    return {
+        fmt::format("alpha {} is fixed, so it is public and the transformation can be inverted; "
+                    "a range (0.5:0.9) draws it in secret",
+                    alpha.Text())};
+  }
+
+  bool HasDraws(const VoiceOptions& options) const override {
+    return !AskedAlpha(options).IsFixed() || AskedPitch(options) != PitchMode::kKeep;
+  }
+
+  // Angles to the power 1/α: exact up to the limits of the angle. The pitch is left as it is.
+  std::vector<Inverse> Inverses(const VoiceOptions& options, bool quick) const override {
+    const Range alpha = AskedAlpha(options);
+    const int points = alpha.IsFixed() ? 1 : quick ? 4 : 8;
+    std::vector<Inverse> grid;
+    for (int i = 0; i < points; ++i) {
+      // Midpoints of equal parts of the range.
+      const double guess = alpha.lo + (alpha.hi - alpha.lo) * (i + 0.5) / points;
+      McAdamsOptions mcadams;
+      mcadams.alpha = std::clamp(1.0 / guess, McAdamsOptions::kMinAlpha, McAdamsOptions::kMaxAlpha);
+      grid.push_back({fmt::format("alpha {:.3g}", guess), [mcadams](int rate_hz, double limit) {
+                        McAdamsOptions limited = mcadams;
+                        limited.peak_limit = limit;
+                        return MakeMcAdams(rate_hz, limited);
+                      }});
+    }
+    return grid;
+  }
+
+ protected:
+  bool UsesVocoder(const VoiceOptions& options) const override {
+    return AskedPitch(options) != PitchMode::kKeep;
+  }
+};
+
+}  // namespace
+
+McAdamsMethod::McAdamsMethod(Range alpha, TargetDraws draws)
+    : alpha_(alpha), draws_(std::move(draws)) {
+  for (const double end : {alpha.lo, alpha.hi}) {
+    McAdamsOptions options;
+    options.alpha = end;
+    options.Validate();
+  }
+}
+
+McAdamsMethod::McAdamsMethod(Range alpha, TargetVoices targets,
+                             const VocoderTransformOptions& vocoder)
+    : McAdamsMethod(alpha, targets.Draws()) {
+  targets_ = std::move(targets);
+  vocoder_ = vocoder;
+}
+
+FitNeeds McAdamsMethod::Needs() const {
+  if (!targets_) return {};
+  return NeedsOf(*targets_, vocoder_.f0_method, /*classes=*/false);
+}
+
+void McAdamsMethod::Fit(SourceVoices sources) {
+  if (targets_) targets_->Fit(std::move(sources));
+}
+
+std::unique_ptr<StreamTransformer> McAdamsMethod::MakeChannel(int rate_hz, double peak_limit,
+                                                              const std::string& speaker,
+                                                              const std::string& utterance,
+                                                              std::size_t /*channel*/) const {
+  McAdamsOptions options;
+  options.alpha = alpha_.IsFixed()
+                      ? alpha_.lo
+                      : draws_.Uniform("alpha", alpha_.lo, alpha_.hi, speaker, utterance);
+  options.peak_limit = peak_limit;
+  auto mcadams = MakeMcAdams(rate_hz, options);
+  if (!targets_) return mcadams;
+  VocoderTransformOptions vocoder = vocoder_;
+  vocoder.peak_limit = peak_limit;
+  const PitchMap pitch = targets_->Pitch(speaker, utterance);
+  return MakeChain(std::move(mcadams),
+                   MakeVocoderTransformer(rate_hz, PitchEditor(pitch), vocoder));
+}
+
+std::shared_ptr<const MethodDefinition> McAdamsDefinition() {
+  return std::make_shared<const Definition>();
+}
+
+}  // namespace sotto

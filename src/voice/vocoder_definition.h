@@ -1,0 +1,49 @@
+// What the methods that go through the vocoder have in common: the pitch, and target voices of a
+// pool.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "voice/method_table.h"
+#include "voice/pitch.h"
+#include "voice/source_voices.h"
+#include "voice/vocoder_transformer.h"
+
+namespace sotto {
+
+// --pitch and --target-gender, which other methods take too.
+Parameter PitchParameter(const std::string& preset, std::vector<std::string> choices);
+Parameter TargetGenderParameter();
+
+PitchMode AskedPitch(const VoiceOptions& options);
+TargetGender AskedGender(const VoiceOptions& options);
+
+// What has to be fitted where `targets` have no profile.
+FitNeeds NeedsOf(const TargetVoices& targets, F0Method f0_method, bool classes);
+
+class VocoderDefinition : public MethodDefinition {
+ public:
+  // `own` come before the common parameters. `has_target`: a target voice whatever the pitch.
+  VocoderDefinition(std::string name, std::string help, std::vector<Parameter> own,
+                    bool has_target);
+
+  std::string Preset(const VoiceOptions& options, const Parameter& parameter) const override;
+  void Check(const VoiceOptions& options) const override;
+  bool IsUsed(const VoiceOptions& options, const Parameter& parameter) const override;
+  void AddToRecord(const VoiceOptions& options, const RunFacts& run,
+                   nlohmann::ordered_json& record) const override;
+
+ protected:
+  virtual bool UsesVocoder(const VoiceOptions& /*options*/) const { return true; }
+  static VocoderTransformOptions Vocoder(const VoiceOptions& options);
+  // Reads the pool and the profile. Throws Error as they do.
+  static TargetVoices Targets(const VoiceOptions& options, TargetDraws draws);
+
+ private:
+  bool UsesTargets(const VoiceOptions& options) const;
+  bool has_target_;
+};
+
+}  // namespace sotto
