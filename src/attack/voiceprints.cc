@@ -44,6 +44,7 @@ class Listeners : public UtteranceSink {
     if (change_) {
       changed_.clear();
       change_->Finish(changed_);
+      change_.reset();  // what it holds is not needed beside the encoders
       Hand(changed_);
     }
     for (std::size_t l = 0; l < streams_.size(); ++l) heard_(l, streams_[l]->Finish());
@@ -55,7 +56,7 @@ class Listeners : public UtteranceSink {
   }
 
   const int rate_hz_;
-  const std::unique_ptr<StreamTransformer> change_;
+  std::unique_ptr<StreamTransformer> change_;
   const Heard heard_;
   double& seconds_;
   std::vector<std::unique_ptr<EmbeddingStream>> streams_;

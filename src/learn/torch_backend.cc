@@ -96,8 +96,16 @@ Tensor TorchBackend::Statistics(const Tensor& x) {
   return torch::cat({mean, variance.clamp_min(kVarianceFloor).sqrt()}, 1);
 }
 
-Tensor TorchBackend::RepeatLike(const Tensor& column, const Tensor& like) {
-  return column.to(like.scalar_type()).expand({-1, -1, like.size(2)});
+Tensor TorchBackend::Pointwise(const std::vector<const Tensor*>& parts, const std::string& name,
+                               const ConvShape& shape) {
+  const Tensor& first = *parts.front();
+  std::vector<Tensor> whole;
+  for (const Tensor* part : parts) {
+    const bool below_all = part->size(2) < first.size(2);
+    whole.push_back(below_all ? part->to(first.scalar_type()).expand({-1, -1, first.size(2)})
+                              : *part);
+  }
+  return Conv1d(whole.size() == 1 ? first : torch::cat(whole, 1), name, shape);
 }
 
 void TorchBackend::Load(const TensorFile& file) {

@@ -23,6 +23,8 @@ class TorchBackend {
   explicit TorchBackend(torch::Device device) : device_(device) {}
 
   Tensor Conv1d(const Tensor& x, const std::string& name, const ConvShape& shape);
+  Tensor Pointwise(const std::vector<const Tensor*>& parts, const std::string& name,
+                   const ConvShape& shape);
   Tensor BatchNorm(const Tensor& x, const std::string& name);
   static Tensor Relu(const Tensor& x, float leak = 0.0f);
   static Tensor Tanh(const Tensor& x) { return torch::tanh(x); }
@@ -38,7 +40,10 @@ class TorchBackend {
   static Tensor SoftmaxOverTime(const Tensor& x) { return torch::softmax(x, 2, torch::kFloat32); }
   static Tensor Statistics(const Tensor& x, const Tensor& weights);
   static Tensor Statistics(const Tensor& x);
-  static Tensor RepeatLike(const Tensor& column, const Tensor& like);
+  Tensor AttentiveStatistics(const Tensor& x, const Tensor& hidden, const std::string& name,
+                             const ConvShape& shape) {
+    return Statistics(x, SoftmaxOverTime(Conv1d(hidden, name, shape)));
+  }
   static Tensor CentreRows(const Tensor& x) { return x - x.mean(2, /*keepdim=*/true); }
 
   // The operations of the nets that make speech (torch_speech_ops.cc). Linear layers and

@@ -1,7 +1,10 @@
 // What the backends of the nets (eigen_backend.h; learn/torch_backend.h) share: the shape of a
 // convolution. A backend offers, on a tensor of channels × frames:
 //   Conv1d, BatchNorm, Relu, Tanh, Sigmoid, Add, Scale (by one factor a channel), Rows, Stack,
-//   MeanOverTime, SoftmaxOverTime, Statistics (weighted mean and deviation), RepeatLike, CentreRows
+//   MeanOverTime, SoftmaxOverTime, Statistics (weighted mean and deviation), CentreRows,
+//   Pointwise (a convolution of kernel 1 over tensors that lie one below the other, of which one of
+//   a single frame is below every frame), AttentiveStatistics (Statistics with the weights
+//   SoftmaxOverTime(Conv1d(hidden)))
 // and, for the nets that make speech (content_net.h, synth_net.h, adain_net.h):
 //   Linear, DepthwiseConv, LayerNorm (over channels), InstanceNorm (each channel to mean 0 and
 //   variance 1 over time), Attend (attention.h), Gelu, Modulate (x·(1 + scale) + shift, one of each

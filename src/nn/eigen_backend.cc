@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -18,6 +19,7 @@ namespace sotto {
 namespace {
 
 using Tensor = EigenBackend::Tensor;
+using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 constexpr Eigen::Index kFewFrames = 4;
 
 Tensor Column(const NamedTensor& values) {
@@ -48,6 +50,35 @@ Tensor Pad(const Tensor& x, const ConvShape& shape) {
   return padded;
 }
 
+// Of a layer of kernel 1, out × in; that of a linear layer may be stored as a matrix.
+Eigen::Map<const RowMajor> PointwiseWeight(const TensorFile& weights, const std::string& name,
+                                           const ConvShape& shape) {
+  const auto found = weights.tensors.find(name + ".weight");
+  const bool matrix = found != weights.tensors.end() && found->second.shape.size() == 2;
+  const NamedTensor& weight = matrix ? weights.Get(name + ".weight", {shape.out, shape.in})
+                                     : weights.Get(name + ".weight", {shape.out, shape.in, 1});
+  return {weight.values.data(), shape.out, shape.in};
+}
+
+// Mean and deviation with the weights of `count` channels from `begin` on, a few channels at a
+// time, so that what is made on the way stays small.
+template <class WeightsOf>
+Tensor StatisticsByRows(const Tensor& x, const WeightsOf& weights_of) {
+  constexpr Eigen::Index kRows = 64;
+  Tensor y(2 * x.rows(), 1);
+  for (Eigen::Index begin = 0; begin < x.rows(); begin += kRows) {
+    const Eigen::Index count = std::min(kRows, x.rows() - begin);
+    const Tensor weights = weights_of(begin, count);
+    Tensor part = x.middleRows(begin, count);
+    const Eigen::VectorXf mean = part.cwiseProduct(weights).rowwise().sum();
+    part.colwise() -= mean;
+    y.middleRows(begin, count) = mean;
+    y.middleRows(x.rows() + begin, count) =
+        part.cwiseAbs2().cwiseProduct(weights).rowwise().sum().cwiseMax(kVarianceFloor).cwiseSqrt();
+  }
+  return y;
+}
+
 }  // namespace
 
 void PrepareBlas([[maybe_unused]] char** argv, [[maybe_unused]] int threads) {
@@ -72,13 +103,8 @@ Tensor EigenBackend::Conv1d(const Tensor& x, const std::string& name,
   if (x.rows() != shape.in) {
     throw Error(fmt::format("layer '{}': {} channels, expected {}", name, x.rows(), shape.in));
   }
-  // A linear layer's weight may be stored as a matrix.
-  const auto found = weights_.tensors.find(name + ".weight");
-  const bool matrix =
-      shape.kernel == 1 && found != weights_.tensors.end() && found->second.shape.size() == 2;
-  const NamedTensor& weight =
-      matrix ? weights_.Get(name + ".weight", {shape.out, shape.in})
-             : weights_.Get(name + ".weight", {shape.out, shape.in, shape.kernel});
+  if (shape.kernel == 1) return Pointwise({&x}, name, shape);
+  const NamedTensor& weight = weights_.Get(name + ".weight", {shape.out, shape.in, shape.kernel});
   const NamedTensor& bias = weights_.Get(name + ".bias", {shape.out});
   const std::int64_t reach = (shape.kernel - 1) * shape.dilation;
   const bool pads = shape.padding != Padding::kNone && reach > 0;
@@ -91,8 +117,7 @@ Tensor EigenBackend::Conv1d(const Tensor& x, const std::string& name,
   Tensor y = Column(bias).replicate(1, frames);
   // Few frames: their neighbours in the order of the weights, so that these need not be put in
   // another order tap by tap.
-  if (shape.kernel > 1 && frames <= kFewFrames) {
-    using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  if (frames <= kFewFrames) {
     const Eigen::Map<const RowMajor> all(weight.values.data(), shape.out, shape.in * shape.kernel);
     RowMajor around(shape.in, shape.kernel);
     const Eigen::Map<const Eigen::VectorXf> column(around.data(), around.size());
@@ -107,15 +132,51 @@ Tensor EigenBackend::Conv1d(const Tensor& x, const std::string& name,
   // Tap k of the stored out × in × kernel array, as a matrix.
   using Strided = Eigen::Map<const Tensor, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
   for (std::int64_t k = 0; k < shape.kernel; ++k) {
-    if (shape.kernel == 1) {
-      using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-      y.noalias() += Eigen::Map<const RowMajor>(weight.values.data(), shape.out, shape.in) * input;
-      break;
-    }
     const Tensor tap = Strided(
         weight.values.data() + k, shape.out, shape.in,
         Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(shape.kernel, shape.in * shape.kernel));
     y.noalias() += tap * input.middleCols(k * shape.dilation, frames);
+  }
+  return y;
+}
+
+Tensor EigenBackend::Pointwise(const std::vector<const Tensor*>& parts, const std::string& name,
+                               const ConvShape& shape) const {
+  constexpr Eigen::Index kBlock = 512;  // frames
+  Eigen::Index rows = 0, frames = 0;
+  for (const Tensor* part : parts) {
+    rows += part->rows();
+    frames = std::max(frames, part->cols());
+  }
+  if (rows != shape.in) {
+    throw Error(fmt::format("layer '{}': {} channels, expected {}", name, rows, shape.in));
+  }
+  if (frames < 1) throw Error("0 frames are too few: the net needs 1");
+  const Eigen::Map<const RowMajor> weight = PointwiseWeight(weights_, name, shape);
+  Tensor column = Column(weights_.Get(name + ".bias", {shape.out}));
+  std::vector<std::pair<Eigen::Index, const Tensor*>> varying;  // with their first row
+  rows = 0;
+  for (const Tensor* part : parts) {
+    if (part->cols() < frames) {
+      column.noalias() += weight.middleCols(rows, part->rows()) * *part;
+    } else {
+      varying.emplace_back(rows, part);
+    }
+    rows += part->rows();
+  }
+  Tensor y = column.replicate(1, frames);
+  if (varying.size() == 1) {
+    const auto& [row, part] = varying.front();
+    y.noalias() += weight.middleCols(row, part->rows()) * *part;
+    return y;
+  }
+  Tensor block = Tensor::Zero(shape.in, std::min(kBlock, frames));
+  for (Eigen::Index begin = 0; begin < frames; begin += kBlock) {
+    const Eigen::Index count = std::min(kBlock, frames - begin);
+    for (const auto& [row, part] : varying) {
+      block.block(row, 0, part->rows(), count) = part->middleCols(begin, count);
+    }
+    y.middleCols(begin, count).noalias() += weight * block.leftCols(count);
   }
   return y;
 }
@@ -132,9 +193,19 @@ Tensor EigenBackend::BatchNorm(Tensor x, const std::string& name) const {
   return x;
 }
 
-Tensor EigenBackend::Relu(Tensor x, float leak) { return x = x.cwiseMax(leak * x); }
-Tensor EigenBackend::Tanh(Tensor x) { return x = x.array().tanh().matrix(); }
-Tensor EigenBackend::Sigmoid(Tensor x) { return x = x.array().logistic().matrix(); }
+// What an assignment returns would be copied.
+Tensor EigenBackend::Relu(Tensor x, float leak) {
+  x = x.cwiseMax(leak * x);
+  return x;
+}
+Tensor EigenBackend::Tanh(Tensor x) {
+  x = x.array().tanh().matrix();
+  return x;
+}
+Tensor EigenBackend::Sigmoid(Tensor x) {
+  x = x.array().logistic().matrix();
+  return x;
+}
 
 Tensor EigenBackend::Scale(Tensor x, const Tensor& factors) {
   x.array().colwise() *= factors.col(0).array();
@@ -178,25 +249,26 @@ Tensor EigenBackend::SoftmaxOverTime(Tensor x) {
 }
 
 Tensor EigenBackend::Statistics(const Tensor& x, const Tensor& weights) {
-  Tensor y(2 * x.rows(), 1);
-  const Eigen::VectorXf mean = x.cwiseProduct(weights).rowwise().sum();
-  const Tensor centred = x.colwise() - mean;
-  y.topRows(x.rows()) = mean;
-  y.bottomRows(x.rows()) = centred.cwiseAbs2()
-                               .cwiseProduct(weights)
-                               .rowwise()
-                               .sum()
-                               .cwiseMax(kVarianceFloor)
-                               .cwiseSqrt();
-  return y;
+  return StatisticsByRows(
+      x, [&](Eigen::Index begin, Eigen::Index count) { return weights.middleRows(begin, count); });
 }
 
 Tensor EigenBackend::Statistics(const Tensor& x) {
-  return Statistics(x, Tensor::Constant(x.rows(), x.cols(), 1.0f / static_cast<float>(x.cols())));
+  const float weight = 1.0f / static_cast<float>(x.cols());
+  return StatisticsByRows(x, [&](Eigen::Index, Eigen::Index count) {
+    return Tensor::Constant(count, x.cols(), weight);
+  });
 }
 
-Tensor EigenBackend::RepeatLike(const Tensor& column, const Tensor& like) {
-  return column.replicate(1, like.cols());
+Tensor EigenBackend::AttentiveStatistics(const Tensor& x, const Tensor& hidden,
+                                         const std::string& name, const ConvShape& shape) const {
+  const Eigen::Map<const RowMajor> weight = PointwiseWeight(weights_, name, shape);
+  const Tensor bias = Column(weights_.Get(name + ".bias", {shape.out}));
+  return StatisticsByRows(x, [&](Eigen::Index begin, Eigen::Index count) {
+    Tensor scores = bias.middleRows(begin, count).replicate(1, x.cols());
+    scores.noalias() += weight.middleRows(begin, count) * hidden;
+    return SoftmaxOverTime(std::move(scores));
+  });
 }
 
 }  // namespace sotto

@@ -23,13 +23,20 @@ class EigenBackend {
 
   // Cross-correlation with NAME.weight (out × in × kernel) plus NAME.bias (out).
   Tensor Conv1d(const Tensor& x, const std::string& name, const ConvShape& shape) const;
+  // The same with kernel 1 over parts that lie one below the other, in the order of the weight; one
+  // of a single frame is below every frame. They are put together block by block only.
+  Tensor Pointwise(const std::vector<const Tensor*>& parts, const std::string& name,
+                   const ConvShape& shape) const;
   // (x − NAME.running_mean)/√(NAME.running_var + 1e-5)·NAME.weight + NAME.bias.
   Tensor BatchNorm(Tensor x, const std::string& name) const;
 
   static Tensor Relu(Tensor x, float leak = 0.0f);
   static Tensor Tanh(Tensor x);
   static Tensor Sigmoid(Tensor x);
-  static Tensor Add(Tensor a, const Tensor& b) { return a += b; }
+  static Tensor Add(Tensor a, const Tensor& b) {
+    a += b;
+    return a;
+  }
   static Tensor Scale(Tensor x, const Tensor& factors);
   static Tensor Rows(const Tensor& x, std::int64_t begin, std::int64_t count);
   static Tensor Stack(std::initializer_list<const Tensor*> parts);
@@ -40,7 +47,9 @@ class EigenBackend {
   static Tensor Statistics(const Tensor& x, const Tensor& weights);
   // The same with equal weights.
   static Tensor Statistics(const Tensor& x);
-  static Tensor RepeatLike(const Tensor& column, const Tensor& like);
+  // With the weights SoftmaxOverTime(Conv1d(hidden)), a few channels at a time.
+  Tensor AttentiveStatistics(const Tensor& x, const Tensor& hidden, const std::string& name,
+                             const ConvShape& shape) const;
   static Tensor CentreRows(const Tensor& x) { return x.colwise() - x.rowwise().mean(); }
 
   // NAME.weight (out × in) and NAME.bias.
@@ -78,7 +87,10 @@ class EigenBackend {
   static Tensor Cos(const Tensor& x) { return x.array().cos().matrix(); }
   static Tensor Sin(const Tensor& x) { return x.array().sin().matrix(); }
   static Tensor Multiply(const Tensor& a, const Tensor& b) { return a.cwiseProduct(b); }
-  static Tensor Subtract(Tensor a, const Tensor& b) { return a -= b; }
+  static Tensor Subtract(Tensor a, const Tensor& b) {
+    a -= b;
+    return a;
+  }
   static Tensor Work(Tensor x) { return x; }
   static Tensor Full(Tensor x) { return x; }
 

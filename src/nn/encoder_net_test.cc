@@ -79,6 +79,35 @@ TEST(EigenBackend, StatisticsAndSoftmaxAreTheirDefinitions) {
   }
 }
 
+TEST(EigenBackend, PartsAreHeardAsIfTheyWereOne) {
+  const Eigen::Index frames = 1100;  // more than a block
+  const Eigen::MatrixXf a = Noise(3, frames, 1), column = Noise(2, 1, 2), b = Noise(4, frames, 3);
+  Eigen::MatrixXf whole(9, frames);
+  whole << a, column.replicate(1, frames), b;
+  const ConvShape shape{9, 6, 1, 1};
+  TensorFile file;
+  AddRandom(file, "c.weight", {6, 9, 1}, 7);
+  AddRandom(file, "c.bias", {6}, 8);
+  const EigenBackend backend(file);
+  const Eigen::MatrixXf parts = backend.Pointwise({&a, &column, &b}, "c", shape);
+  EXPECT_LT((parts - SlowConv(whole, file, shape)).cwiseAbs().maxCoeff(), 1e-5f);
+  const Eigen::MatrixXf one = Noise(9, 1, 4);
+  EXPECT_LT((backend.Pointwise({&one}, "c", shape) - SlowConv(one, file, shape)).norm(), 1e-5f);
+  EXPECT_THROW(backend.Pointwise({&a, &b}, "c", shape), Error);
+}
+
+TEST(EigenBackend, AttentiveStatisticsAreWeightedByTheSoftmax) {
+  const Eigen::MatrixXf x = Noise(70, 40, 1), hidden = Noise(5, 40, 2);  // more than at a time
+  TensorFile file;
+  AddRandom(file, "c.weight", {70, 5, 1}, 7);
+  AddRandom(file, "c.bias", {70}, 8);
+  const EigenBackend backend(file);
+  const ConvShape shape{5, 70, 1, 1};
+  const Eigen::MatrixXf weights = EigenBackend::SoftmaxOverTime(SlowConv(hidden, file, shape));
+  const Eigen::MatrixXf expected = EigenBackend::Statistics(x, weights);
+  EXPECT_LT((backend.AttentiveStatistics(x, hidden, "c", shape) - expected).norm(), 1e-5f);
+}
+
 TEST(EncoderNet, SizesOfForeignFilesAreReadOffTheirTensors) {
   EcapaOptions options;
   options.channels = 32;

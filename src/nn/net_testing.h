@@ -42,6 +42,15 @@ class WeightMaker {
     AddRandom(file_, name + ".bias", {s.out}, ++seed_);
     return {s.out};
   }
+  Tensor Pointwise(const std::vector<const Tensor*>& parts, const std::string& name,
+                   const ConvShape& s) {
+    return Conv1d(*parts.front(), name, s);
+  }
+  Tensor AttentiveStatistics(const Tensor& x, const Tensor& hidden, const std::string& name,
+                             const ConvShape& s) {
+    Conv1d(hidden, name, s);
+    return {2 * x.rows};
+  }
   Tensor BatchNorm(const Tensor& x, const std::string& name) {
     for (const char* part : {".weight", ".bias", ".running_mean", ".running_var"}) {
       AddRandom(file_, name + part, {x.rows}, ++seed_);
@@ -68,7 +77,6 @@ class WeightMaker {
   static Tensor SoftmaxOverTime(const Tensor& x) { return x; }
   static Tensor Statistics(const Tensor& x, const Tensor&) { return {2 * x.rows}; }
   static Tensor Statistics(const Tensor& x) { return {2 * x.rows}; }
-  static Tensor RepeatLike(const Tensor& x, const Tensor&) { return x; }
   static Tensor CentreRows(const Tensor& x) { return x; }
   Tensor Linear(const Tensor&, const std::string& name, std::int64_t in, std::int64_t out) {
     AddRandom(file_, name + ".weight", {out, in}, ++seed_);

@@ -258,6 +258,8 @@ struct OnnxSession::Impl {
     ort.Check(ort.api->SetInterOpNumThreads(raw, 1), name);
     // Lengths change with every recording: patterns of one length do not serve the next.
     ort.Check(ort.api->DisableMemPattern(raw), name);
+    // Nor does an arena serve: it doubles what it asks for and keeps all of it between runs.
+    ort.Check(ort.api->DisableCpuMemArena(raw), name);
     if (options.unpack_weights) {
       ort.Check(ort.api->AddSessionConfigEntry(raw, "session.disable_quant_qdq", "1"), name);
     }

@@ -70,16 +70,24 @@ SmallRun::SmallRun(Corpus corpus) {
     return;
   }
   const bool segments = corpus == Corpus::kSegments;
-  const char* const ids[] = {"anna-1", "anna-2", "ben-3", "ben-4"};
+  std::vector<std::string> ids = {"anna-1", "anna-2", "ben-3", "ben-4"};
+  if (corpus == Corpus::kLargerKaldi) {
+    ids.clear();
+    // No two of the same voice.
+    for (const char* some : {"anna-12345678", "ben-ABCDEFGH"}) {
+      const std::string all = some, speaker = all.substr(0, all.find('-') + 1);
+      for (const char one : all.substr(speaker.size())) ids.push_back(speaker + one);
+    }
+  }
   std::string wav_scp, utt2spk, times, text;
-  for (const char* id : ids) {
-    const std::string speaker = std::string(id).substr(0, std::string(id).find('-'));
-    const std::string file = std::string(id) + (id[speaker.size() + 1] % 2 == 1 ? ".flac" : ".wav");
+  for (const std::string& id : ids) {
+    const std::string speaker = id.substr(0, id.find('-'));
+    const std::string file = id + (id[speaker.size() + 1] % 2 == 1 ? ".flac" : ".wav");
     WriteVoice("sound/" + file, id[0] + id[speaker.size() + 1]);
     wav_scp += corpus == Corpus::kPipes ? fmt::format("{} cat {} |\n", id, In("sound/" + file))
                                         : fmt::format("{} sound/{}\n", id, file);
     for (const char* part : {"a", "b"}) {
-      const std::string utterance = segments ? std::string(id) + part : std::string(id);
+      const std::string utterance = segments ? id + part : id;
       if (!segments && part[0] == 'b') continue;
       utt2spk += fmt::format("{} {}\n", utterance, speaker);
       text += fmt::format("{} the words of {}\n", utterance, utterance);

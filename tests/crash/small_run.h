@@ -24,8 +24,8 @@ std::string Difference(const Tree& expected, const Tree& found);
 // --map-out and --key-out name), so that the whole of made/ can be watched, emptied and compared.
 class SmallRun {
  public:
-  // Two speakers, four recordings of 0.3 s, WAV and FLAC.
-  enum class Corpus { kKaldi, kSegments, kPipes, kFolder };
+  // Two speakers, recordings of 0.3 s, WAV and FLAC: four, of kLargerKaldi sixteen.
+  enum class Corpus { kKaldi, kLargerKaldi, kSegments, kPipes, kFolder };
   explicit SmallRun(Corpus corpus);
 
   // anonymise in made/out --method mcadams --jobs 1 and `more`.
