@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The one script: ./do deps [--onnx] | build | demo | test | bench | lint | asan | fuzz | install
+# The one script: ./do deps [--onnx] | build | demo | test [--all] | bench | lint [--changed] | asan | fuzz | trainer | install
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# The one list of Debian packages.
-packages=(
-  g++ cmake ninja-build pkg-config ccache
-  libsndfile1-dev libsoxr-dev libkissfft-dev libsodium-dev libfmt-dev nlohmann-json3-dev
-  libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev libopenblas-pthread-dev
-  libgtest-dev libbenchmark-dev
-  libtorch-dev                                      # training programs
-  node-d3                                           # inlined into report pages
-  clang clang-format clang-tidy libclang-rt-14-dev  # lint and fuzz targets
-  flite                                             # voices of the demo
-  libpocketsphinx-dev pocketsphinx-en-us            # the smaller of two recognisers
+# The one list of Debian packages, by what needs them. Each command installs its groups.
+declare -A packages=(
+  [program]="g++ cmake ninja-build pkg-config ccache libsndfile1-dev libsoxr-dev libkissfft-dev
+    libsodium-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev
+    libopenblas-pthread-dev node-d3"
+  [demo]="flite"                                        # its voices
+  [tests]="flite libgtest-dev libbenchmark-dev
+    libpocketsphinx-dev pocketsphinx-en-us"             # the smaller of two recognisers
+  [training]="libtorch-dev"
+  [fuzz]="clang libclang-rt-14-dev"
+  [lint]="git clang-format clang-tidy"
 )
 
 # The ONNX backend: NAME@VERSION and the SHA-256 of the package. They are packed and never
@@ -32,8 +32,7 @@ onnx() {
   # The list is written last: a folder that fits it is complete and needs no network.
   (cd "$models" 2>/dev/null && [ "$(head -n 1 CHECKSUMS 2>/dev/null)" = "# ${onnx_packages[*]}" ] &&
     tail -n +2 CHECKSUMS | sha256sum --quiet --check >/dev/null 2>&1) && return
-  command -v npm >/dev/null || packages+=(npm)
-  deps
+  command -v npm >/dev/null || install_packages npm
   local cpu
   case "$(uname -m)" in
     x86_64) cpu=x64 ;;
@@ -76,10 +75,25 @@ onnx() {
   done
 }
 
-deps() {
-  if [ "${1:-}" = --onnx ]; then onnx; fi
-  local missing=()
-  for package in "${packages[@]}"; do
+show_percent() {  # of what apt reports: rewritten on a terminal, else a line now and then
+  local line shown=""
+  while read -r line; do
+    [[ $line =~ ^(dl|pm)status:.*:([0-9]+)(\.[0-9]+)?: ]] || continue
+    local what=downloading percent=${BASH_REMATCH[2]}
+    [ "${BASH_REMATCH[1]}" = dl ] || what=installing
+    if [ -t 1 ]; then
+      printf '\r  %s %3d %% ' "$what" "$percent"
+    elif [ "$what $((percent / 25))" != "$shown" ]; then
+      echo "  $what $percent %"
+      shown="$what $((percent / 25))"
+    fi
+  done
+  if [ -t 1 ]; then echo; fi
+}
+
+install_packages() {  # names
+  local missing=() package
+  for package in "$@"; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
       missing+=("$package")
   done
@@ -88,46 +102,124 @@ deps() {
   [ "$(id -u)" -eq 0 ] || as_root=(sudo)
   echo "installing ${missing[*]}"
   "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
+    apt-get install -y -qq --no-install-recommends -o APT::Status-Fd=3 "$@" 3>&1 >/dev/null' sh \
+    "${missing[@]}" | show_percent
+}
+
+deps() {  # [--onnx] groups; all groups where none is named
+  if [ "${1:-}" = --onnx ]; then
+    onnx
+    shift
+  fi
+  local groups=("$@") names=() group
+  [ $# -gt 0 ] || groups=("${!packages[@]}")
+  for group in "${groups[@]}"; do names+=(${packages[$group]}); done
+  install_packages "${names[@]}"
 }
 
 configure_and_build() {  # preset, further arguments of the build
   local folder=build
   [ "$1" = release ] || folder=build-$1
-  [ -f "$folder/build.ninja" ] || cmake --preset "$1" >/dev/null
+  # The demo leaves a build of the program alone: the rest is added to it here.
+  if [ ! -f "$folder/build.ninja" ] ||
+    { [ "$1" = release ] && grep -q '^SOTTO_LEARN:.*=OFF' build/CMakeCache.txt; }; then
+    cmake --preset "$1" >/dev/null
+  fi
   cmake --build --preset "$1" "${@:2}"
 }
 
-build() { deps && configure_and_build release; }
+build() { deps program tests training && configure_and_build release; }
 
-demo() { build && tools/demo; }
+demo() {
+  echo "== 1 of 4: packages"
+  deps program demo
+  echo "== 2 of 4: configuration"
+  [ -f build/build.ninja ] || cmake --preset program >/dev/null
+  echo "== 3 of 4: the program"
+  NINJA_STATUS='[%f of %t, %e s] ' cmake --build build --target sotto_cli
+  echo "== 4 of 4: the demo"
+  tools/demo
+}
 
 run_ctest() {  # build folder, further arguments of ctest
   ctest --test-dir "$1" --output-on-failure -j "$(nproc)" "${@:2}"
 }
 
-run_tests() { build && run_ctest build "$@" && fuzz 60; }
+run_tests() {  # [--all] further arguments of ctest
+  local all=false
+  if [ "${1:-}" = --all ]; then all=true && shift; fi
+  deps
+  check_layout
+  build
+  run_ctest build "$@"
+  fuzz 60
+  if $all; then tidy_changed && asan -LE slow; fi
+}
 
 bench() {
   build
   for program in build/bin/*_bench; do "$program" "$@"; done
 }
 
-lint() {
-  deps
-  [ -f build/build.ninja ] || cmake --preset release >/dev/null
-  git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror
+check_layout() {
   tools/check_rooms
-  # clang 14 does not compile the headers of libtorch 1.13 as C++20: all rooms but learn.
-  git ls-files 'src/*.cc' 'bench/*.cc' | grep -v '^src/learn/' |
-    xargs -P "$(nproc)" -n 4 clang-tidy -p build --quiet 2> >(grep -v 'warnings generated' >&2)
+  git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror
 }
 
-asan() { deps && configure_and_build asan && run_ctest build-asan "$@"; }
+tidy() {  # reads names of sources
+  # Its own folder: clang does not read gcc's precompiled headers, and a file must stand without them.
+  [ -f build-lint/build.ninja ] || cmake --preset lint >/dev/null
+  # clang 14 does not compile the headers of libtorch 1.13 as C++20: all rooms but learn.
+  { grep -E '^(src|bench)/.*\.cc$' | grep -v '^src/learn/' || true; } |
+    xargs -r -P "$(nproc)" -n 2 clang-tidy -p build-lint --quiet 2> >(grep -v 'warnings generated' >&2)
+}
+
+# The commit that changes are counted from: SOTTO_BASE; else where this branch left origin/main; else,
+# on main itself, the newest commit a day older than the last (what landed together is closer); else
+# the oldest that is there. Prints nothing where there is one commit alone.
+changed_since() {
+  local base last
+  if base=$(git rev-parse -q --verify "${SOTTO_BASE:-none}^{commit}"); then echo "$base" && return; fi
+  base=$(git merge-base HEAD origin/main 2>/dev/null) || base=
+  if [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ]; then echo "$base" && return; fi
+  last=$(git log -1 --format=%ct) || return 0
+  base=$(git rev-list -1 --before=$((last - 86400)) HEAD)
+  [ -n "$base" ] || base=$(git rev-list HEAD | tail -n 1)
+  [ "$base" = "$(git rev-parse HEAD)" ] || echo "$base"
+}
+
+tidy_changed() {
+  local base file
+  base=$(changed_since)
+  if [ -z "$base" ]; then echo "clang-tidy: no earlier commit to compare with" && return; fi
+  echo "clang-tidy: what changed since $(git log -1 --format='%h (%as)' "$base")"
+  { git diff --name-only --diff-filter=d "$base" && git ls-files --others --exclude-standard; } |
+    while read -r file; do
+      case "$file" in
+        *.cc) echo "$file" ;;
+        # A header is read by its own source, else by one of those that include it.
+        src/*.h)
+          if [ -f "${file%.h}.cc" ]; then echo "${file%.h}.cc"; else
+            git grep -lF "#include \"${file#src/}\"" -- 'src/*.cc' | head -n 1 || true
+          fi ;;
+      esac
+    done | sort -u | tidy
+}
+
+lint() {  # [--changed]
+  deps program tests lint
+  check_layout
+  if [ "${1:-}" = --changed ]; then tidy_changed; else git ls-files | tidy; fi
+}
+
+# The training programs as a machine with a GPU and no audio libraries builds them.
+trainer() { deps program training && configure_and_build trainer; }
+
+asan() { deps program tests && configure_and_build asan && run_ctest build-asan "$@"; }
 
 fuzz() {  # seconds for all targets together
-  deps && configure_and_build fuzz --target fuzz_targets
+  deps program fuzz && configure_and_build fuzz --target fuzz_targets
   local targets=(build-fuzz/bin/*_fuzz) seconds=${1:-60}
   for target in "${targets[@]}"; do
     local corpus=build-fuzz/corpus/$(basename "$target")
@@ -141,7 +233,7 @@ fuzz() {  # seconds for all targets together
 install_it() { build && cmake --install build --prefix "${1:-/usr/local}"; }
 
 case "${1:-}" in
-  deps | build | demo | bench | lint | asan | fuzz) "$@" ;;
+  deps | build | demo | bench | lint | asan | fuzz | trainer) "$@" ;;
   test) shift && run_tests "$@" ;;
   install) shift && install_it "$@" ;;
   *) sed -n '2s/^# //p' "$0"; exit 2 ;;

@@ -9,10 +9,12 @@
 namespace sotto::cli::CLI {
 
 struct Validator::Impl {
+  explicit Impl(::CLI::Validator what) : validator(std::move(what)) {}
   ::CLI::Validator validator;
 };
 
 struct Option::Impl {
+  explicit Impl(::CLI::Option* of) : option(of) {}
   ::CLI::Option* option;
 };
 

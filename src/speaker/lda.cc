@@ -115,7 +115,9 @@ AffineTransform TrainLda(const Eigen::Ref<const Eigen::MatrixXd>& x,
   const Eigen::VectorXd scale =
       white.values.cwiseMax(options.covariance_floor * largest).cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd to_white = scale.asDiagonal() * white.vectors.transpose();
-  const SymmetricEigen turn = DecomposeSymmetric(to_white * between * to_white.transpose());
+  // As a triangle: evaluated as a whole, its last bits are others, and so are those of old models.
+  const SymmetricEigen turn = DecomposeSymmetric(
+      (to_white * between * to_white.transpose()).triangularView<Eigen::Lower>());
   const Eigen::Index d = std::min({static_cast<Eigen::Index>(options.dimension), x.rows(),
                                    std::max<Eigen::Index>(1, classes_n - 1)});
   AffineTransform transform;
