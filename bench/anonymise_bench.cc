@@ -14,7 +14,7 @@
 
 #include "audio/sound_file.h"
 #include "base/random.h"
-#include "voice/anonymise.h"
+#include "release/anonymise.h"
 #include "voice/mcadams.h"
 #include "voice/method_table.h"
 

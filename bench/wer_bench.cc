@@ -16,8 +16,8 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/tsv.h"
+#include "release/anonymise.h"
 #include "utility/pocketsphinx_recogniser.h"
-#include "voice/anonymise.h"
 
 namespace sotto {
 namespace {

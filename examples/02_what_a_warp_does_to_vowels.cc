@@ -7,9 +7,9 @@
 #include <exception>
 
 #include "dsp/vocoder.h"
+#include "dsp/warp.h"
 #include "speech.h"
 #include "svg.h"
-#include "voice/warp.h"
 
 namespace sotto::examples {
 namespace {

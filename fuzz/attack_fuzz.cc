@@ -5,9 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "attack/release_record.h"
+#include "attack/attacker_header.h"
 #include "attack/trial_plan.h"
 #include "base/error.h"
+#include "release/release_record.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;

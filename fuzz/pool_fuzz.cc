@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "voice/pool.h"
+#include "targets/pool.h"
 
 namespace {
 

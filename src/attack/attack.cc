@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "attack/attack_sound.h"
-#include "attack/release_record.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "release/release_record.h"
 #include "speaker/embed_corpus.h"
 
 namespace sotto {

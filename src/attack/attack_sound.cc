@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "attack/attacker_header.h"
 #include "attack/protector.h"
 #include "attack/voiceprints.h"
 #include "base/error.h"

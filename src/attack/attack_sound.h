@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attack/attack.h"
-#include "attack/release_record.h"
+#include "release/release_record.h"
 
 namespace sotto {
 

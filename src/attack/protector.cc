@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "voice/source_voices.h"
+#include "targets/source_voices.h"
 
 namespace sotto {
 namespace {

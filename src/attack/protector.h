@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "attack/release_record.h"
 #include "attack/voiceprints.h"
 #include "audio/corpus.h"
 #include "base/random.h"
+#include "release/release_record.h"
+#include "targets/voice_models.h"
 #include "voice/method_table.h"
-#include "voice/voice_models.h"
 
 namespace sotto {
 

@@ -116,6 +116,19 @@ CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
   return scan;
 }
 
+Corpus SingleFileCorpus(const fs::path& file) {
+  const std::string id = file.stem().string();
+  Corpus corpus;
+  Recording recording;
+  recording.id = recording.relative = id;
+  recording.path = file;
+  recording.spans = {{id, id, 0.0, -1.0, {}}};
+  corpus.recordings = {recording};
+  corpus.speakers = {id};
+  corpus.utterances = 1;
+  return corpus;
+}
+
 void RefuseBadCorpus(const std::vector<Problem>& problems, const fs::path& path) {
   std::size_t errors = 0;
   const Problem* first = nullptr;

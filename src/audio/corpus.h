@@ -78,6 +78,9 @@ CorpusScan ScanCorpus(const std::filesystem::path& path, const CorpusOptions& op
 // Throws Error that names the first error among `problems` and counts the others; warnings pass.
 void RefuseBadCorpus(const std::vector<Problem>& problems, const std::filesystem::path& path);
 
+// A sound file as a corpus of one recording by one speaker, both named after the file.
+Corpus SingleFileCorpus(const std::filesystem::path& file);
+
 // Parsers of the text formats, one for each kind; `where` names the source in problems.
 // (The Kaldi tables are handed in as texts; an absent file is an empty optional.)
 struct KaldiTexts {
@@ -118,7 +121,7 @@ void WriteCorpusTables(const Corpus& corpus, const std::filesystem::path& out,
 // The names of all tables that a corpus of this kind may have.
 std::vector<std::string> CorpusTableNames(const Corpus& corpus);
 
-// The folder below an output in which an unfinished run keeps its state (voice/run_state.h): no
+// The folder below an output in which an unfinished run keeps its state (release/run_state.h): no
 // recording may be written there.
 inline constexpr const char* kWorkFolderName = ".sotto-work";
 

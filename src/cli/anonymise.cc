@@ -1,5 +1,5 @@
 // sotto anonymise IN OUT
-#include "voice/anonymise.h"
+#include "release/anonymise.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "cli/verbs.h"
-#include "voice/voice_ind_targets.h"
+#include "targets/voice_ind_targets.h"
 
 namespace sotto::cli {
 namespace {

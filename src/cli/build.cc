@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
-#include "voice/vtln_files.h"
+#include "targets/vtln_files.h"
 
 namespace sotto::cli {
 namespace {

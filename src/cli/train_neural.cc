@@ -16,7 +16,7 @@
 #include "base/progress.h"
 #include "cli/train.h"
 #include "cli/verbs.h"
-#include "voice/pseudo_speakers.h"
+#include "targets/pseudo_speakers.h"
 #include "voice/training_features.h"
 
 namespace sotto::cli {

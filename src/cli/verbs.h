@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/flags.h"
-#include "voice/targets.h"
+#include "targets/targets.h"
 #include "voice/voice_options.h"
 
 namespace sotto::cli {

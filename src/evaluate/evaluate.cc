@@ -9,17 +9,18 @@
 #include "assess/legal.h"
 #include "assess/verify.h"
 #include "attack/attack.h"
+#include "attack/attacker_header.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "evaluate/step_folder.h"
+#include "release/anonymise.h"
 #include "report/attack_page.h"
 #include "report/ladder_json.h"
 #include "speaker/embedding_stream.h"
 #include "speaker/encoder.h"
 #include "utility/one_side.h"
 #include "utility/utility_report.h"
-#include "voice/anonymise.h"
 
 namespace sotto {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "attack/release_record.h"
 #include "attack/trial_plan.h"
+#include "release/release_record.h"
 #include "utility/utility.h"
 #include "voice/method_table.h"
 

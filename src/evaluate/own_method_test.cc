@@ -15,7 +15,7 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/testing.h"
 #include "onnx/testing.h"
-#include "voice/anonymise.h"
+#include "release/anonymise.h"
 #include "voice/method_table.h"
 
 namespace sotto {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "targets/pseudo_speakers.h"
 #include "voice/neural_options.h"
 #include "voice/neural_voice.h"
-#include "voice/pseudo_speakers.h"
 
 namespace sotto {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dsp/vocoder.h"
-#include "voice/warp.h"
+#include "dsp/warp.h"
 
 namespace sotto {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "targets/source_voices.h"
 #include "voice/method_table.h"
-#include "voice/source_voices.h"
 #include "voice/vocoder_transformer.h"
 
 namespace sotto {

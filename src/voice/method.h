@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "voice/draw_ledger.h"
-#include "voice/source_voices.h"
+#include "targets/draw_ledger.h"
+#include "targets/source_voices.h"
 #include "voice/transformer.h"
 
 namespace sotto {

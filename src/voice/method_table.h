@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "targets/pseudo_speakers.h"
+#include "targets/targets.h"
 #include "voice/method.h"
 #include "voice/parameter.h"
-#include "voice/pseudo_speakers.h"
-#include "voice/targets.h"
 #include "voice/voice_options.h"
 
 namespace sotto {

@@ -179,6 +179,24 @@ TEST(McAdamsMethod, WithoutPitchIsTheTransformerAloneWithItsLatency) {
             Transform(McAdamsMethod(Range{}, Draws("mcadams")), x, 16000));
 }
 
+TEST(McAdamsMethod, RefusesRangesOutsideWhatAlphaMayBe) {
+  EXPECT_THROW(McAdamsMethod({0.01, 0.9},
+                             TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, "mcadams")),
+               Error);
+  EXPECT_THROW(McAdamsMethod({0.5, 3.0},
+                             TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, "mcadams")),
+               Error);
+}
+
+TEST(Range, ParsesValuesAndRanges) {
+  EXPECT_TRUE(Range::Parse("0.8", "alpha").IsFixed());
+  EXPECT_EQ(Range::Parse("0.7:0.9", "alpha").hi, 0.9);
+  EXPECT_EQ(Range::Parse("0.7:0.9", "alpha").Text(), "0.7:0.9");
+  for (const char* bad : {"", "x", "0.9:0.7", "0.5:", ":0.5", "0.5:0.6:0.7", "nan"}) {
+    EXPECT_THROW(Range::Parse(bad, "alpha"), Error) << bad;
+  }
+}
+
 TEST(VoiceMethods, ASpeakerThatCouldNotBeFittedIsAnErrorAndNeverPasses) {
   const auto method = Make(Options("vtln"));
   EXPECT_THROW(method->MakeTransformer(16000, 1.0, "mute", "u"), Error);

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "targets/pseudo_speakers.h"
+#include "targets/voice_ind_targets.h"
 #include "voice/method_table.h"
 #include "voice/neural_options.h"
 #include "voice/neural_voice.h"
-#include "voice/pseudo_speakers.h"
-#include "voice/voice_ind_targets.h"
 
 namespace sotto {
 

@@ -242,6 +242,42 @@ TEST(NeuralNets, WhereSpeechIsCutOffNoTailOfMadeSoundStays) {
 
 // One synthesiser serves both: what Moonshine hears and what our own net hears lie close enough
 // together to sound alike.
+TEST(NeuralMethod, VoiceIndChoosesByTheSourceAndFailsWithoutAnEmbedding) {
+  NeuralOptions options;
+  options.target = NeuralTarget::kVoiceInd;
+  options.eps = 1e5;
+  NeuralMethod method(options, TargetGender::kRandom, PitchMode::kTarget,
+                      TargetDraws(Key::FromExperimentSeed(3), Strategy::kRandom, "neural"));
+  EXPECT_TRUE(method.NeedsFit());
+  ASSERT_NE(method.Needs().encoder, nullptr);
+  EXPECT_THROW(method.Target("s", "1"), Error);  // not fitted
+  options.target = NeuralTarget::kPool;
+  options.eps.reset();
+  const NeuralMethod pool(options, TargetGender::kRandom, PitchMode::kTarget,
+                          TargetDraws(Key::FromExperimentSeed(3), Strategy::kRandom, "neural"));
+  const SpeakerVoice some = pool.Target("s", "1");
+  ModelledVoices sources;
+  EmbeddingSet& set = sources.prints.set;
+  set.ids = {"1", "2"};
+  set.speakers = {"s", "s"};
+  set.vectors.resize(static_cast<Eigen::Index>(some.embedding.size()), 2);
+  for (Eigen::Index i = 0; i < 2; ++i) {
+    set.vectors.col(i) = Eigen::Map<const Eigen::VectorXf>(
+        some.embedding.data(), static_cast<Eigen::Index>(some.embedding.size()));
+  }
+  set.vectors(0, 0) += 0.01F;  // not quite a voice of the pool, which would be refused
+  set.vectors(1, 1) += 0.01F;
+  sources.prints.failures["3"] = "too short";
+  method.Fit(SourceVoices(std::move(sources)));
+  EXPECT_FALSE(method.NeedsFit());
+  // The drawn gender is that of `pool`'s draw for the same utterance, and the voice the nearest.
+  EXPECT_EQ(method.Target("s", "1").name, some.name);
+  EXPECT_THROW(method.Target("s", "3"), Error);
+  EXPECT_THROW(method.Target("another", "4"), Error);
+  EXPECT_NO_THROW(method.RefuseSpeakers({"s"}));
+  EXPECT_THROW(method.RefuseSpeakers({"s", some.name}), Error);
+}
+
 TEST(NeuralNets, StudentAndTeacherCanBeSwapped) {
   SOTTO_NEEDS_SHARED(kSpeech);
   SOTTO_NEEDS_MODEL("moonshine/encoder_model.onnx");

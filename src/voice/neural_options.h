@@ -12,7 +12,7 @@ namespace sotto {
 class VoiceOptions;
 
 // Where the target comes from: a voice drawn from a distribution, one of a pool whatever the
-// source, or one of a pool by the source's embedding (voice/voice_ind_targets.h).
+// source, or one of a pool by the source's embedding (targets/voice_ind_targets.h).
 enum class NeuralTarget { kGenerated, kPool, kVoiceInd };
 // "generated", "pool", "voice-ind"; Error for anything else.
 NeuralTarget ParseNeuralTarget(std::string_view name);

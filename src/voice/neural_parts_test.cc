@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "nn/content.h"
+#include "targets/pseudo_speakers.h"
 #include "voice/moonshine_content.h"
 #include "voice/neural_pitch.h"
 #include "voice/neural_testing.h"
-#include "voice/pseudo_speakers.h"
 #include "voice/training_features.h"
 
 namespace sotto {

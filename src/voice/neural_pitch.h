@@ -1,13 +1,13 @@
 // F0 for the neural method: tracked contours made fit for synthesis, moved to a target's level and
-// range (PitchToTarget in voice/pitch.h), and optionally bent, since melody identifies too.
+// range (PitchToTarget in targets/pitch.h), and optionally bent, since melody identifies too.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "voice/pitch.h"
-#include "voice/targets.h"
+#include "targets/pitch.h"
+#include "targets/targets.h"
 
 namespace sotto {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "targets/pseudo_speakers.h"
 #include "voice/neural_voice.h"
-#include "voice/pseudo_speakers.h"
 
 namespace sotto::testing {
 

@@ -17,9 +17,9 @@
 #include "nn/adain.h"
 #include "nn/content.h"
 #include "nn/synth.h"
+#include "targets/pseudo_speakers.h"
 #include "voice/moonshine_content.h"
 #include "voice/neural_pitch.h"
-#include "voice/pseudo_speakers.h"
 #include "voice/transformer.h"
 
 namespace sotto {

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "voice/vtln_files.h"
+#include "targets/vtln_files.h"
 
 namespace sotto {
 namespace {

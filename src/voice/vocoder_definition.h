@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "targets/pitch.h"
+#include "targets/source_voices.h"
 #include "voice/method_table.h"
-#include "voice/pitch.h"
-#include "voice/source_voices.h"
 #include "voice/vocoder_transformer.h"
 
 namespace sotto {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "dsp/vocoder.h"
-#include "voice/pitch.h"
+#include "targets/pitch.h"
 #include "voice/transformer.h"
 
 namespace sotto {

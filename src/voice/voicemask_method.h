@@ -1,13 +1,13 @@
-// Method voicemask (voice/warp.h): the frequency axis warped by two numbers drawn in secret.
+// Method voicemask (dsp/warp.h): the frequency axis warped by two numbers drawn in secret.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "targets/source_voices.h"
 #include "voice/method_table.h"
-#include "voice/source_voices.h"
 #include "voice/vocoder_transformer.h"
-#include "voice/warp.h"
+#include "voice/voicemask.h"
 
 namespace sotto {
 

@@ -22,7 +22,7 @@ class Definition : public VocoderDefinition {
 
   // The inverse power warp, with one factor for all classes.
   std::vector<Inverse> Inverses(const VoiceOptions& options, bool quick) const override {
-    constexpr double kLow = -0.12, kHigh = 0.10;  // as far as factors go (voice/vtln.h)
+    constexpr double kLow = -0.12, kHigh = 0.10;  // as far as factors go (targets/vtln.h)
     const int points = quick ? 5 : 12;
     std::vector<Inverse> grid;
     for (int i = 0; i < points; ++i) {

@@ -1,11 +1,11 @@
-// Method vtln (voice/vtln.h): warps towards a voice of a pool.
+// Method vtln (targets/vtln.h): warps towards a voice of a pool.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "targets/source_voices.h"
 #include "voice/method_table.h"
-#include "voice/source_voices.h"
 #include "voice/vocoder_transformer.h"
 
 namespace sotto {

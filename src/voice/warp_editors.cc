@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "voice/envelope_classes.h"
-#include "voice/vtln.h"
+#include "targets/envelope_classes.h"
+#include "targets/vtln.h"
 
 namespace sotto {
 namespace {

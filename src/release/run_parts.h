@@ -1,0 +1,40 @@
+// What `sotto anonymise` does alike for a file and for a corpus.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "audio/corpus.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "release/anonymise.h"
+#include "voice/method.h"
+
+namespace sotto {
+
+std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const Key& key);
+
+// Fits the method to the speakers of the corpus, where it needs that, and says so in the report.
+void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
+                 AnonymiseReport& report);
+
+// The user's key; absent when the operating system is to give one.
+std::optional<Key> GivenKey(const AnonymiseOptions& options);
+
+// Keeps the key for the user.
+void WriteKeyOut(const AnonymiseOptions& options, const Key& key, IfExists if_exists);
+
+struct ProtectedFile {
+  std::unique_ptr<PendingFile> file;  // written, not yet synced or named
+  double audio_seconds = 0.0;
+};
+
+// Reads `in`, writes `stem` plus the extension of the output format.
+ProtectedFile ProtectFile(const std::filesystem::path& in, const std::filesystem::path& stem,
+                          const WriteOptions& write, std::optional<Container> container,
+                          std::span<const Span> spans, const VoiceMethod& method,
+                          const AnonymiseOptions& options);
+
+}  // namespace sotto

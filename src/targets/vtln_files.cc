@@ -1,0 +1,44 @@
+#include "targets/vtln_files.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "targets/vtln.h"
+
+namespace sotto {
+namespace fs = std::filesystem;
+namespace {
+
+Corpus ReadCorpus(const fs::path& path) {
+  if (!fs::exists(path)) throw Error(fmt::format("'{}' does not exist", path.string()));
+  if (!fs::is_directory(path) && path.extension() != ".tsv") return SingleFileCorpus(path);
+  CorpusScan scan = ScanCorpus(path);
+  RefuseBadCorpus(scan.problems, path);
+  return std::move(scan.corpus);
+}
+
+}  // namespace
+
+BuiltPool BuildPool(const fs::path& corpus, const VoiceModelOptions& options) {
+  ModelledVoices modelled = ModelVoices(ReadCorpus(corpus), options);
+  if (modelled.voices.empty()) {
+    throw Error(fmt::format("no speaker of '{}' can be modelled: {}", corpus.string(),
+                            modelled.failures.begin()->second));
+  }
+  BuiltPool built;
+  built.pool.voices = std::move(modelled.voices);
+  built.failures = std::move(modelled.failures);
+  for (std::size_t i = 0; i < built.pool.voices.size(); ++i) {
+    built.pool.voices[i].name = fmt::format("voice{:03}", i + 1);
+  }
+  return built;
+}
+
+VoiceProfile FitCorpus(const fs::path& corpus, const VoicePool& pool,
+                       const VoiceModelOptions& options) {
+  ModelledVoices modelled = ModelVoices(ReadCorpus(corpus), options);
+  if (!modelled.failures.empty()) throw Error(modelled.failures.begin()->second);
+  return FitProfile(std::move(modelled.voices), pool);
+}
+
+}  // namespace sotto
