@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "dsp/warp.h"
 #include "targets/envelope_classes.h"
 #include "targets/vtln.h"
 

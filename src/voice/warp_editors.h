@@ -1,10 +1,10 @@
 // What VoiceMask and VTLN do to the frames of a recording.
 #pragma once
 
-#include "dsp/warp.h"
 #include "targets/pitch.h"
 #include "targets/pool.h"
 #include "voice/vocoder_transformer.h"
+#include "voice/voicemask.h"
 
 namespace sotto {
 
