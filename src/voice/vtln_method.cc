@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "dsp/warp.h"
 #include "voice/inverse_warp.h"
 #include "voice/vocoder_definition.h"
 #include "voice/warp_editors.h"
