@@ -153,8 +153,10 @@ run_tests() {  # [--all] further arguments of ctest
   check_layout
   build
   run_ctest build "$@"
+  trainer
   fuzz 60
-  if $all; then tidy_changed && asan -LE slow; fi
+  tidy_changed
+  if $all; then asan -LE slow; fi
 }
 
 bench() {
@@ -218,16 +220,14 @@ trainer() { deps program training && configure_and_build trainer; }
 
 asan() { deps program tests && configure_and_build asan && run_ctest build-asan "$@"; }
 
-fuzz() {  # seconds for all targets together
+fuzz() {  # seconds of processor time for all targets together
   deps program fuzz && configure_and_build fuzz --target fuzz_targets
   local targets=(build-fuzz/bin/*_fuzz) seconds=${1:-60}
-  for target in "${targets[@]}"; do
-    local corpus=build-fuzz/corpus/$(basename "$target")
-    mkdir -p "$corpus"
-    "$target" -max_total_time=$((seconds / ${#targets[@]})) -max_len=65536 -rss_limit_mb=2048 \
-      -verbosity=0 -close_fd_mask=3 "$corpus" "fuzz/seeds/$(basename "$target")"
-    echo "fuzz: $(basename "$target") found nothing"
-  done
+  printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -n 1 sh -c '
+    name=$(basename "$2") && corpus=build-fuzz/corpus/$name && mkdir -p "$corpus" &&
+      "$2" -max_total_time="$1" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 -close_fd_mask=3 \
+        "$corpus" "fuzz/seeds/$name" && echo "fuzz: $name found nothing"
+  ' sh "$((seconds / ${#targets[@]}))"
 }
 
 install_it() { build && cmake --install build --prefix "${1:-/usr/local}"; }
