@@ -226,7 +226,9 @@ fuzz() {  # seconds of processor time for all targets together
   printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -n 1 sh -c '
     name=$(basename "$2") && corpus=build-fuzz/corpus/$name && mkdir -p "$corpus" &&
       "$2" -max_total_time="$1" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 -close_fd_mask=3 \
-        "$corpus" "fuzz/seeds/$name" && echo "fuzz: $name found nothing"
+        "$corpus" "fuzz/seeds/$name" >"build-fuzz/$name.log" 2>&1 ||
+      { tail -n 40 "build-fuzz/$name.log" && exit 1; }
+    echo "fuzz: $name found nothing"
   ' sh "$((seconds / ${#targets[@]}))"
 }
 
