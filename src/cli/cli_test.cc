@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "audio/sound_file.h"
 #include "audio/testing.h"
@@ -37,7 +38,15 @@ TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
   }
   const Outcome help = Sotto("anonymise --help");
   EXPECT_TRUE(Has(help, "0.5:0.9"));
-  EXPECT_TRUE(Has(help, "=neural"));
+  EXPECT_TRUE(Has(help, "default: neural"));
+}
+
+TEST(Cli, HelpFitsAPage) {
+  for (const char* verb : {"", "anonymise", "attack", "assess verify", "evaluate", "stream"}) {
+    std::istringstream page(Sotto(std::string(verb) + " --help").output);
+    std::string line;
+    while (std::getline(page, line)) EXPECT_LE(line.size(), 100U) << verb << ": " << line;
+  }
 }
 
 TEST(Cli, BadUsageIsExitCodeTwo) {

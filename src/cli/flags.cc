@@ -1,9 +1,14 @@
 #include "cli/flags.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <utility>
 
 namespace sotto::cli::CLI {
@@ -22,6 +27,7 @@ struct App::Impl {
   std::shared_ptr<::CLI::App> app;
   std::vector<std::unique_ptr<Option>> options;
   std::vector<std::pair<std::string, std::unique_ptr<App>>> subcommands;
+  std::string heading;  // of the subcommands that follow
 
   Option* Keep(::CLI::Option* option) {
     options.push_back(std::make_unique<Option>(std::make_unique<Option::Impl>(option)));
@@ -31,9 +37,111 @@ struct App::Impl {
 
 namespace {
 
+// Who reads --help of a verb has found it. Subcommands copy the flag, so it is hidden in the end.
+void HideHelp(::CLI::App& app) {
+  for (::CLI::App* verb : app.get_subcommands({})) {
+    HideHelp(*verb);
+    verb->get_help_ptr()->group("");
+  }
+}
+
 Validator Made(::CLI::Validator validator) {
   return Validator(std::make_shared<const Validator::Impl>(std::move(validator)));
 }
+
+constexpr std::size_t kHelpColumns = 100, kNameColumns = 28;
+
+// Words filled into lines of the page, all but the first indented.
+std::string Fill(const std::string& text, std::size_t indent) {
+  std::string filled;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word; column += word.size() + 1) {
+    if (column > indent && column + word.size() > kHelpColumns) {
+      filled.back() = '\n';
+      filled.append(indent, ' ');
+      column = indent;
+    }
+    filled += word + ' ';
+  }
+  if (!filled.empty()) filled.back() = '\n';
+  return filled;
+}
+
+std::string TwoColumns(const std::string& name, const std::string& text) {
+  const std::string start = fmt::format("  {:{}}", name, kNameColumns - 2);
+  const bool fits = name.size() + 4 <= kNameColumns;
+  return (fits ? start : "  " + name + "\n" + std::string(kNameColumns, ' ')) +
+         (text.empty() ? "\n" : Fill(text, kNameColumns));
+}
+
+std::string Names(const std::set<::CLI::Option*>& options) {
+  std::string names;
+  for (const ::CLI::Option* option : options) {
+    names += (names.empty() ? "" : " or ") + option->get_name();
+  }
+  return names;
+}
+
+// --help: sentences in two columns of a page, after each flag what it may be and is by default.
+class Page : public ::CLI::Formatter {
+ public:
+  std::string make_description(const ::CLI::App* app) const override {
+    return Fill(app->get_description(), 0);
+  }
+
+  std::string make_option(const ::CLI::Option* option, bool is_positional) const override {
+    std::string name = make_option_name(option, is_positional), text = option->get_description();
+    const auto add = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+    if (option->get_type_size() != 0 && !is_positional) {
+      std::string type = option->get_type_name(), choices;
+      for (const char* check : {":{", ":POSITIVE", ":NONNEGATIVE", ":INT in", ":FLOAT in"}) {
+        const std::size_t at = type.find(check);
+        if (at == std::string::npos) continue;
+        if (check[1] == '{') choices = type.substr(at + 2, type.find('}') - at - 2);
+        type.resize(at);
+      }
+      if (type == "INT" || type == "UINT") type = "N";
+      if (type == "FLOAT") type = "X";
+      if (!choices.empty() && name.size() + choices.size() + 5 <= kNameColumns) {
+        std::replace(choices.begin(), choices.end(), ',', '|');
+        type = choices;
+      } else if (!choices.empty()) {
+        add("one of " + ::CLI::detail::find_and_replace(choices, ",", ", "));
+      }
+      name += " " + type;
+      if (option->get_expected_max() == ::CLI::detail::expected_max_vector_size) name += " ...";
+      const std::string preset = option->get_default_str();
+      if (!preset.empty() && preset != "[]") add("default: " + preset);
+    }
+    if (option->get_required() && !is_positional) add("required");
+    if (!option->get_needs().empty()) add("only with " + Names(option->get_needs()));
+    if (!option->get_excludes().empty()) add("not with " + Names(option->get_excludes()));
+    return TwoColumns(name, text);
+  }
+
+  // Examples run as they stand: a long one is broken as a shell takes it.
+  std::string make_footer(const ::CLI::App* app) const override {
+    std::string footer;
+    std::istringstream examples(app->get_footer());
+    for (std::string line; std::getline(examples, line); footer += line + "\n") {
+      while (line.size() > kHelpColumns) {
+        const std::size_t at = line.rfind(' ', kHelpColumns - 2);
+        footer += line.substr(0, at) + " \\\n";
+        line = "    " + line.substr(at + 1);
+      }
+    }
+    return footer;
+  }
+
+  // Of a list of verbs: the first sentence; the verb's own --help says the rest.
+  std::string make_subcommand(const ::CLI::App* app) const override {
+    const std::string text = app->get_description();
+    const std::size_t end = std::min(text.find(". "), text.find(".\n"));
+    return TwoColumns(app->get_display_name(true),
+                      text.substr(0, end) + (end < text.size() ? "." : ""));
+  }
+};
 
 }  // namespace
 
@@ -127,6 +235,7 @@ std::size_t Option::count() const { return impl_->option->count(); }
 App::App(const std::string& description, const std::string& name)
     : impl_(std::make_unique<Impl>()) {
   impl_->app = std::make_shared<::CLI::App>(description, name);
+  impl_->app->formatter(std::make_shared<Page>());
 }
 
 App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -145,6 +254,8 @@ App* App::add_subcommand(const std::string& name, const std::string& description
   auto impl = std::make_unique<Impl>();
   // CLI11 owns it and gives it away as a plain pointer.
   impl->app = {impl_->app, impl_->app->add_subcommand(name, description)};
+  if (!impl_->heading.empty()) impl->app->group(impl_->heading);
+  impl->app->option_defaults()->group("Options");
   impl_->subcommands.emplace_back(name, std::make_unique<App>(std::move(impl)));
   return impl_->subcommands.back().second.get();
 }
@@ -157,6 +268,11 @@ App* App::get_subcommand(const std::string& name) {
 }
 
 void App::alias(const std::string& name) { impl_->app->alias(name); }
+
+void App::heading(const std::string& name) {
+  impl_->heading = name;
+  impl_->app->option_defaults()->group(name);
+}
 
 void App::footer(const std::string& text) { impl_->app->footer(text); }
 
@@ -183,6 +299,7 @@ void App::callback(const std::function<void()>& run) {
 }
 
 int App::parse(int argc, char** argv) {
+  HideHelp(*impl_->app);
   try {
     impl_->app->parse(argc, argv);
     return 0;

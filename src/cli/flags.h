@@ -78,6 +78,7 @@ class App {
   App* add_subcommand(const std::string& name, const std::string& description);
   App* get_subcommand(const std::string& name);
   void alias(const std::string& name);
+  void heading(const std::string& name);  // in --help, of the flags and subcommands that follow
   void footer(const std::string& text);
   void require_subcommand(int count);
   void set_version_flag(const std::string& names, const std::string& version);

@@ -15,25 +15,31 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);
   app.require_subcommand(1);
   app.show_defaults();
+  app.heading("Protect a voice");
   AddAnonymise(app);
+  AddStream(app);
+  AddProtectEmbedding(app);
   AddBuild(app);
   AddFit(app);
+  app.heading("Attack and measure");
+  AddAttack(app);
+  AddUtility(app);
+  AddEvaluate(app);
+  AddAssess(app);
+  app.heading("Look at recordings");
   AddCheck(app);
-  AddStream(app);
   AddCompare(app);
   AddFeatures(app);
-  AddAssess(app);
-  AddDp(app);
-  AddProtectEmbedding(app);
-  AddAttack(app);
+  app.heading("Tell speakers apart");
   AddEmbed(app);
   AddScore(app);
   AddVerify(app);
+  app.heading("Differential privacy");
+  AddDp(app);
+  app.heading("Training");
   AddTrain(app);
   AddTrainIvector(app);
   AddTrainCalibration(app);
-  AddUtility(app);
-  AddEvaluate(app);
   try {
     return app.parse(argc, argv);
   } catch (const ExitWith& exit) {
