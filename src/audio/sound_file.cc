@@ -13,6 +13,7 @@
 #include "audio/container_check.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/progress.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
@@ -223,6 +224,7 @@ const SoundFormat& SoundReader::Format() const { return impl_->format; }
 std::int64_t SoundReader::Position() const { return impl_->position; }
 
 std::size_t SoundReader::Read(std::span<float> interleaved) {
+  ThrowIfCancelled();
   Impl& impl = *impl_;
   const auto channels = static_cast<std::size_t>(impl.format.channels);
   const auto wanted = static_cast<sf_count_t>(interleaved.size() / channels);

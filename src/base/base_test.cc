@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/progress_bar.h"
 #include "base/tsv.h"
 
 namespace sotto {
@@ -28,10 +30,44 @@ TEST(ParallelFor, RethrowsTheFirstFailure) {
                std::runtime_error);
 }
 
-TEST(Progress, LineShowsCountsTimeLeftAndRealTimeFactor) {
-  Progress progress("anonymise", 4, 100.0);
-  progress.Done(25.0, 50.0);
-  EXPECT_EQ(progress.Line(10.0),
+TEST(ParallelFor, StopsWhenTheRunIsCancelled) {
+  for (const int jobs : {1, 3}) {
+    std::atomic<int> begun{0};
+    const RunWatch watch{.cancelled = [&] { return begun >= 5; }};
+    {
+      const WatchScope scope(&watch);
+      EXPECT_THROW(ParallelFor(100, jobs, [&](std::size_t) { ++begun; }), Cancelled);
+    }
+    EXPECT_LT(begun, 5 + jobs);
+    EXPECT_NO_THROW(ParallelFor(100, jobs, [](std::size_t) {})) << "nobody watches any more";
+  }
+}
+
+TEST(Progress, NeverFallsAndEndsAtTheTotal) {
+  std::vector<RunProgress> calls;
+  const RunWatch watch{.progress = [&](const RunProgress& now) { calls.push_back(now); }};
+  const WatchScope scope(&watch);
+  {
+    Progress progress("task", 50, 75.0);  // less than all of them weigh
+    ParallelFor(50, 4, [&](std::size_t) { progress.Done(2.0, 0.5); });
+  }
+  ASSERT_EQ(calls.size(), 52U);
+  EXPECT_EQ(calls.front().done, 0U);
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    EXPECT_EQ(calls[i].done, std::min<std::size_t>(i, 50));
+    EXPECT_GE(calls[i].fraction, calls[i - 1].fraction);
+    EXPECT_LE(calls[i].fraction, 1.0);
+    EXPECT_EQ(calls[i].ended, i == 51);
+  }
+  EXPECT_EQ(calls.back().total, 50U);
+  EXPECT_EQ(calls.back().fraction, 1.0);
+  EXPECT_EQ(calls.back().audio_seconds, 25.0);
+}
+
+TEST(ProgressBar, LineShowsCountsTimeLeftAndRealTimeFactor) {
+  const RunProgress now{
+      .task = "anonymise", .done = 1, .total = 4, .fraction = 0.25, .audio_seconds = 50.0};
+  EXPECT_EQ(ProgressLine(now, 10.0),
             "anonymise [######..................] 1/4  25%, 0:30 left, 5x real time");
   EXPECT_EQ(FormatDuration(3723.0), "1:02:03");
 }

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/progress.h"
+
 namespace sotto {
 
 int DefaultJobs() {
@@ -22,9 +24,11 @@ void ParallelFor(std::size_t n, int jobs, const std::function<void(std::size_t)>
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;
-  const auto work = [&] {
+  const auto work = [&, watch = CurrentWatch()] {
+    const WatchScope scope(watch);
     for (std::size_t i = next++; i < n; i = next++) {
       try {
+        ThrowIfCancelled();
         body(i);
       } catch (...) {
         const std::lock_guard lock(failure_mutex);

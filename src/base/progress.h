@@ -1,41 +1,54 @@
-// A progress bar for long runs, on stderr and only when that is a terminal.
+// For the code of long runs: to say how far it is, and to stop when it is told to.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <mutex>
-#include <string>
+
+#include "base/run_watch.h"
 
 namespace sotto {
 
+// From its making to its end, what this thread does is watched by `watch` (null: nobody), which
+// must outlive it. A loop far below needs no word of it from the functions between: ParallelFor
+// hands the watch on to its threads, Progress reports to it.
+class WatchScope {
+ public:
+  explicit WatchScope(const RunWatch* watch);
+  ~WatchScope();
+  WatchScope(const WatchScope&) = delete;
+  WatchScope& operator=(const WatchScope&) = delete;
+
+ private:
+  const RunWatch* const outer_;
+};
+
+// Of this thread; null: nobody watches.
+const RunWatch* CurrentWatch();
+
+// Throws Cancelled when the watch says so. ParallelFor asks before each item, SoundReader before
+// each block.
+void ThrowIfCancelled();
+
+// One task of a run.
 class Progress {
  public:
   // `total_weight` is what the items' weights (bytes, say) add up to.
-  Progress(std::string label, std::size_t total_items, double total_weight);
+  Progress(std::string task, std::size_t total_items, double total_weight);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // One item is done; `audio_seconds` feeds the real-time factor. Safe to call from any thread.
+  // One item is done. Safe to call from any thread.
   void Done(double weight, double audio_seconds);
 
-  // The line as it would be shown after `elapsed` seconds: bar, counts, ETA and real-time factor.
-  std::string Line(double elapsed_seconds) const;
-
  private:
-  const std::string label_;
-  const std::size_t total_items_;
-  const double total_weight_;
-  const bool visible_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::mutex mutex_;
-  std::size_t items_ = 0;
-  double weight_ = 0.0;
-  double audio_seconds_ = 0.0;
-  double last_shown_ = -1.0;
-};
+  void Report() const;
 
-// "1:02:03" or "2:03".
-std::string FormatDuration(double seconds);
+  const RunWatch* const watch_ = CurrentWatch();
+  const double total_weight_;
+  std::mutex mutex_;
+  RunProgress now_;
+  double weight_ = 0.0;
+};
 
 }  // namespace sotto

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress.h"
+#include "base/progress_bar.h"
 #include "cli/verbs.h"
 #include "targets/voice_ind_targets.h"
 

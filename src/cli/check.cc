@@ -7,7 +7,7 @@
 #include "audio/corpus_check.h"
 #include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress.h"
+#include "base/progress_bar.h"
 #include "cli/verbs.h"
 
 namespace sotto::cli {

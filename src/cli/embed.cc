@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "cli/verbs.h"
 #include "speaker/embed_corpus.h"
 
@@ -33,14 +32,7 @@ void Run(const Flags& flags) {
   const auto start = std::chrono::steady_clock::now();
   const auto encoder = OpenEncoder(flags.encoder, flags.trust_models);
   const UtteranceList list = ListUtterances({flags.corpus});
-  EmbeddedCorpus embedded;
-  {
-    const auto n = list.utterances.size();
-    Progress progress("embed", n, static_cast<double>(n));
-    EmbedOptions options{flags.jobs, flags.cache, {}};
-    options.done = [&progress](double seconds) { progress.Done(1.0, seconds); };
-    embedded = EmbedCorpus(*encoder, list, options);
-  }
+  const EmbeddedCorpus embedded = EmbedCorpus(*encoder, list, {flags.jobs, flags.cache});
   WriteEmbeddings(embedded.set, flags.out, files);
   WriteEncoderRecord(*encoder, embedded.set, flags.out, files.if_exists);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

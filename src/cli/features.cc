@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress.h"
+#include "base/progress_bar.h"
 #include "cli/verbs.h"
 #include "dsp/feature_files.h"
 

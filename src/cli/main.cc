@@ -2,6 +2,8 @@
 #include <exception>
 #include <string>
 
+#include "base/progress.h"
+#include "base/progress_bar.h"
 #include "base/terminal.h"
 #include "cli/verbs.h"
 #include "nn/eigen_backend.h"
@@ -10,6 +12,8 @@ namespace sotto::cli {
 namespace {
 
 int Run(int argc, char** argv) {
+  const RunWatch bar = ProgressBar();
+  const WatchScope watched(&bar);
   CLI::App app("Sotto protects voices, attacks its own protection and proves what is left.",
                "sotto");
   app.set_version_flag("--version", std::string("sotto ") + SOTTO_VERSION);

@@ -38,7 +38,7 @@ void Run(const Flags& flags) {
   if (!flags.centre.empty()) {
     const auto before = ParseEncoder(SerialiseTensorFile(file, StoredAs::kFloat32), flags.encoder);
     const EmbeddedCorpus centre =
-        EmbedCorpus(*before, ListUtterances({flags.centre}), {flags.jobs, {}, {}});
+        EmbedCorpus(*before, ListUtterances({flags.centre}), {flags.jobs, {}});
     const Eigen::VectorXf mean = centre.set.vectors.rowwise().mean();
     CentreEmbeddings(file, {mean.data(), static_cast<std::size_t>(mean.size())});
   }
@@ -46,7 +46,7 @@ void Run(const Flags& flags) {
   const std::string bytes = SerialiseTensorFile(file, stored);
   const auto encoder = ParseEncoder(bytes, flags.out);
   const EmbeddedCorpus embedded =
-      EmbedCorpus(*encoder, ListUtterances({flags.corpus}), {flags.jobs, {}, {}});
+      EmbedCorpus(*encoder, ListUtterances({flags.corpus}), {flags.jobs, {}});
   const LlrCalibration calibration = CalibrateCosine(embedded.set);
   WriteCalibration(calibration, file);
   WriteTensorFile(flags.out, file, stored, flags.force.OnExisting());

@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress.h"
 #include "cli/train.h"
 #include "cli/verbs.h"
 #include "targets/pseudo_speakers.h"
@@ -56,13 +55,7 @@ void RunFeatures(const FeatureFlags& flags) {
         PackCorpora({flags.inputs.begin(), flags.inputs.end()}, flags.merge_speakers, flags.jobs);
     WriteSpeechPack(pack_file, pack, flags.force.OnExisting());
   }
-  FeaturePack features;
-  {
-    const auto n = pack.utterances.size();
-    Progress progress("features", n, static_cast<double>(n));
-    features = MakeFeatures(pack, teacher, *encoder, flags.jobs,
-                            [&progress](double seconds) { progress.Done(1.0, seconds); });
-  }
+  const FeaturePack features = MakeFeatures(pack, teacher, *encoder, flags.jobs);
   WriteFeaturePack(flags.out, features, flags.force.OnExisting());
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const double seconds = static_cast<double>(pack.samples.size()) / pack.rate_hz;

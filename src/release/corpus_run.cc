@@ -274,6 +274,8 @@ double CorpusRun::RunItem(std::size_t i, OutputQueue& queue) {
     const std::lock_guard lock(mutex_);
     report_.audio_seconds += made.audio_seconds;
     return made.audio_seconds;
+  } catch (const Cancelled&) {
+    throw;  // no failure of this recording
   } catch (const std::exception& error) {
     Fail(i, FailureText(error));
     const std::lock_guard lock(mutex_);

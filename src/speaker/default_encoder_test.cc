@@ -43,7 +43,7 @@ TEST(DefaultEncoderSlow, TellsUnseenSpeakersApart) {
   SOTTO_NEEDS_SHARED("data/speech/libri_eval");
   const auto encoder = OpenEncoder(kDefaultEncoder);
   UtteranceList list = ListUtterances({testing::SharedFolder() / "data/speech/libri_eval"});
-  const EmbeddingSet set = EmbedCorpus(*encoder, list, {DefaultJobs(), {}, {}}).set;
+  const EmbeddingSet set = EmbedCorpus(*encoder, list, {DefaultJobs(), {}}).set;
   const Eigen::MatrixXf scores = CosineScores(set.vectors, set.vectors);
   std::vector<std::pair<float, bool>> all, same_gender;
   for (Eigen::Index i = 0; i < scores.rows(); ++i) {

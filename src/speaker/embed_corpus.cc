@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/private_folder.h"
+#include "base/progress.h"
 #include "speaker/embedding_stream.h"
 
 namespace sotto {
@@ -155,13 +156,14 @@ EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& l
   std::map<std::size_t, std::string> failures;
   std::vector<std::size_t> all(n);
   std::iota(all.begin(), all.end(), 0);
+  Progress progress("embed", n, static_cast<double>(n));
   const auto finish = [&](std::size_t i, const Embedder& embedder, std::vector<float> embedding,
                           const std::string& failure) {
     if (!embedding.empty()) {
       set.vectors.col(static_cast<Eigen::Index>(i)) = Eigen::Map<const Eigen::VectorXf>(
           embedding.data(), static_cast<Eigen::Index>(embedding.size()));
     }
-    if (options.done) options.done(embedder.Seconds());
+    progress.Done(1.0, embedder.Seconds());
     const std::lock_guard lock(mutex);
     if (!failure.empty()) failures[i] = failure;
     result.audio_seconds += embedder.Seconds();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@ struct EmbedOptions {
   // sound), so that the same sound is embedded once whatever it is called. Empty: none. It holds
   // biometric data, and is made private (base/private_folder.h): treat it like the recordings.
   std::filesystem::path cache;
-  std::function<void(double seconds)> done;  // called after each utterance, from any thread
 };
 
 struct EmbeddedCorpus {

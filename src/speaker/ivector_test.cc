@@ -169,7 +169,7 @@ TEST(IvectorSlow, SeparatesUnseenSpeakers) {
 
   testing::TemporaryFolder folder;
   const UtteranceList list = ListUtterances({speech / "libri_eval"});
-  EmbedOptions embed{2, folder / "cache", {}};
+  EmbedOptions embed{2, folder / "cache"};
   const EmbeddedCorpus first = EmbedCorpus(*encoder, list, embed);
   EXPECT_EQ(first.from_cache, 0U);
   const EmbeddedCorpus again = EmbedCorpus(*encoder, list, embed);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "dsp/f0.h"
 #include "dsp/fbank.h"
 #include "nn/safetensors.h"
@@ -33,8 +34,7 @@ std::vector<float> SynthesisF0(std::span<const float> x) {
 }
 
 FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher,
-                         const SpeakerEncoder& encoder, int jobs,
-                         const std::function<void(double)>& done) {
+                         const SpeakerEncoder& encoder, int jobs) {
   if (pack.rate_hz != 16000) throw Error("features are made of speech at 16000 Hz");
   FeaturePack features;
   features.state_size = MoonshineContent::kStateSize;
@@ -45,7 +45,9 @@ FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher
   std::mutex mutex;
   std::size_t failed = 0;
   std::string first;
-  ParallelFor(pack.utterances.size(), jobs, [&](std::size_t i) {
+  const std::size_t n = pack.utterances.size();
+  Progress progress("features", n, static_cast<double>(n));
+  ParallelFor(n, jobs, [&](std::size_t i) {
     const PackedUtterance& u = pack.utterances[i];
     const std::vector<float> x = Samples(pack, u, u.count);
     UtteranceFeatures& out = features.utterances[i];
@@ -61,11 +63,10 @@ FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher
       ++failed;
       if (first.empty()) first = fmt::format("'{}': {}", u.id, error.what());
     }
-    if (done) done(static_cast<double>(u.count) / pack.rate_hz);
+    progress.Done(1.0, static_cast<double>(u.count) / pack.rate_hz);
   });
   if (failed > 0) {
-    throw Error(fmt::format("no features of {} of {} utterances; {}", failed,
-                            pack.utterances.size(), first));
+    throw Error(fmt::format("no features of {} of {} utterances; {}", failed, n, first));
   }
   for (const PackedUtterance& u : pack.utterances) features.ids.push_back(u.id);
   return features;

@@ -2,8 +2,6 @@
 // samples of a speech pack by our own means: the teacher's states, F0 and the speaker embedding.
 #pragma once
 
-#include <functional>
-
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
 #include "nn/adain.h"
@@ -15,11 +13,9 @@ namespace sotto {
 // F0 in Hz at samples 160·t + 80 (0: unvoiced), ⌈samples/160⌉ frames; x at 16 kHz.
 std::vector<float> SynthesisF0(std::span<const float> x);
 
-// `done(seconds)` after each utterance, from any thread. Utterances that cannot be embedded are an
-// Error that counts them and names the first.
+// Utterances that cannot be embedded are an Error that counts them and names the first.
 FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher,
-                         const SpeakerEncoder& encoder, int jobs,
-                         const std::function<void(double)>& done = {});
+                         const SpeakerEncoder& encoder, int jobs);
 
 // Puts the vectors of the net's own speaker encoder (utterances up to ten seconds) in the place of
 // the embeddings, for MakeSpeakerPool.
