@@ -4,11 +4,27 @@
 #include <cmath>
 
 namespace sotto {
+namespace {
+
+// PeakHolder: a third of a second (33 hops of 10 ms), and no more than 6 dB given back, lest a
+// clipped recording pump.
+constexpr double kLostForget = 0.97, kMostLostGain = 2.0;
+
+// SpeechShare: blocks of 10 ms over which energies are smoothed, for the floor and for the share,
+// so that single blocks of noise neither hide the floor nor stand out.
+constexpr std::size_t kSmoothBlocks = 5, kShareBlocks = 3;
+// The floor is a least energy, which lies below the mean of the same noise: 4 dB are added. Never
+// less than 15 dB below the loudest, so that a steady sound is not taken for its own noise.
+constexpr double kAboveFloor = 2.5, kLeastBelowPeak = 0.03;
+
+// What VoiceLevel pads its end with, in hops: the last part of a hop, the one that the peak holder
+// keeps, and one after it.
+constexpr std::size_t kPaddingHops = 3;
+
+}  // namespace
 
 void LoudnessKeeper::Process(std::span<const double> input, std::span<double> block,
                              double extra_gain) {
-  // 0.9 per hop of 10 ms. Between 0.5 and 0.97 it makes little difference; follow faster, and short
-  // recordings get up to 2 dB louder, slower, and onsets overshoot.
   double in = 0.0, out = 0.0;
   for (const double x : input) in += x * x;
   for (const double y : block) out += y * y;
@@ -47,11 +63,10 @@ std::span<const double> PeakHolder::Process(std::span<const double> block, doubl
       held += finished_[i] * finished_[i];
     }
     border_ = end;
-    constexpr double forget_ = 0.97, kMaxGain = 2.0;
-    energy_free_ = forget_ * energy_free_ + free / (lost_gain_ * lost_gain_);
-    energy_held_ = forget_ * energy_held_ + held / (lost_gain_ * lost_gain_);
+    energy_free_ = kLostForget * energy_free_ + free / (lost_gain_ * lost_gain_);
+    energy_held_ = kLostForget * energy_held_ + held / (lost_gain_ * lost_gain_);
     if (energy_held_ > 0.0) {
-      lost_gain_ = std::min(kMaxGain, std::sqrt(energy_free_ / energy_held_));
+      lost_gain_ = std::min(kMostLostGain, std::sqrt(energy_free_ / energy_held_));
     }
   }
   std::copy(block.begin(), block.end(), waiting_.begin());
@@ -60,24 +75,23 @@ std::span<const double> PeakHolder::Process(std::span<const double> block, doubl
 }
 
 void SpeechShare::Push(double energy) {
-  constexpr std::size_t kSmooth = 5;
   energies_.push_back(energy);
   ++known_;
   double sum = 0.0;
-  const std::size_t count = std::min(kSmooth, energies_.size());
+  const std::size_t count = std::min(kSmoothBlocks, energies_.size());
   for (std::size_t i = energies_.size() - count; i < energies_.size(); ++i) sum += energies_[i];
   smooth_.push_back(sum / static_cast<double>(count));
 }
 
 double SpeechShare::Next() {
-  constexpr double kAbove = 2.5, kLeastBelowPeak = 0.03;
   const std::size_t counted =
       std::max(from_ + 1, std::min(finished_ ? end_ : known_, next_ + behind_ + 1));
   const auto [least, most] = std::minmax_element(
       smooth_.begin(), smooth_.begin() + static_cast<std::ptrdiff_t>(counted - from_));
-  const double floor = kAbove * std::min(*least, kLeastBelowPeak * *most);
-  // Over three blocks, lest single blocks of noise stand out.
-  const std::size_t first = std::max(next_, from_ + 1) - 1, end = std::min(known_, next_ + 2);
+  const double floor = kAboveFloor * std::min(*least, kLeastBelowPeak * *most);
+  constexpr std::size_t kSide = kShareBlocks / 2;
+  const std::size_t first = std::max(next_, from_ + kSide) - kSide;
+  const std::size_t end = std::min(known_, next_ + kSide + 1);
   double energy = 0.0;
   for (std::size_t i = first; i < end; ++i) {
     energy += energies_[i - from_] / static_cast<double>(end - first);
@@ -156,7 +170,7 @@ void VoiceLevel::Deliver(std::vector<float>& out) {
 void VoiceLevel::Finish(std::vector<float>& out) {
   // Silence brings out the last part of a hop, the one that the peak holder keeps and those that
   // the cap waits for.
-  const std::size_t padded = (input_.size() / kHop + 3 + cap_.Reach()) * kHop;
+  const std::size_t padded = (input_.size() / kHop + kPaddingHops + cap_.Reach()) * kHop;
   share_.Finish();
   input_.resize(padded);
   sound_.resize(padded);

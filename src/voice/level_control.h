@@ -15,10 +15,17 @@ namespace sotto {
 // energies are followed over about a tenth of a second; the gain runs linearly through a block.
 class LoudnessKeeper {
  public:
+  // 12 dB both ways: further apart the two sounds are not the same any more.
+  static constexpr double kLeastGain = 0.25, kMostGain = 4.0;
+  // Per hop of 10 ms. Between 0.5 and 0.97 it makes little difference; follow faster, and short
+  // recordings get up to 2 dB louder, slower, and onsets overshoot.
+  static constexpr double kForget = 0.9;
+
   // The gain stays between these. With a least gain of 0, for voices that are made anew and have a
   // level of their own, what stands where the input is silent is silenced.
   // `forget` is how much of the energy of the blocks before counts.
-  explicit LoudnessKeeper(double least_gain = 0.25, double most_gain = 4.0, double forget = 0.9)
+  explicit LoudnessKeeper(double least_gain = kLeastGain, double most_gain = kMostGain,
+                          double forget = kForget)
       : least_gain_(least_gain),
         most_gain_(most_gain),
         forget_(forget),
@@ -129,15 +136,18 @@ class LevelCap {
 // ms. What comes out depends on the samples and not on how they arrive.
 class VoiceLevel {
  public:
+  static constexpr std::size_t kFloorHops = 150;  // 1.5 s, in which speech pauses once
+
   struct Options {
     double peak_limit = 1.0;
-    // Hops of the input that the noise floor and the cap look ahead. A hop comes out once the next
+    // Hops of the input that the noise floor and the cap look ahead: as far as the floor looks
+    // back, and 30 ms, in which a voice starts. A hop comes out once the next
     // one has been synthesised and `cap_reach` + max(`floor_ahead`, 1) more of the input are there.
-    std::size_t floor_ahead = 150, cap_reach = 3;
+    std::size_t floor_ahead = kFloorHops, cap_reach = 3;
   };
   explicit VoiceLevel(const Options& options)
-      : share_(150, options.floor_ahead),
-        cap_(options.cap_reach, 6.0),
+      : share_(kFloorHops, options.floor_ahead),
+        cap_(options.cap_reach, kCapMarginDb),
         peaks_(kHop, options.peak_limit) {}
 
   void TakeInput(std::span<const float> in);
@@ -152,8 +162,12 @@ class VoiceLevel {
   void Listen();  // the energies of the input's new hops
   void Weigh();   // leaves the speech of the hops whose share of it is known
 
-  static constexpr std::size_t kHop = 160;
-  LoudnessKeeper loudness_{0.0, 16.0, 0.98};
+  static constexpr std::size_t kHop = 160;     // samples: 10 ms
+  static constexpr double kCapMarginDb = 6.0;  // made sound need not rise where the input does
+  // Made sound has any level: up to 24 dB more, and silence where the input is silent. Half a
+  // second: 0.98 to the power of 50 hops is 0.36.
+  static constexpr double kMostMadeGain = 16.0, kMadeForget = 0.98;
+  LoudnessKeeper loudness_{0.0, kMostMadeGain, kMadeForget};
   SpeechShare share_;
   LevelCap cap_;
   PeakHolder peaks_;

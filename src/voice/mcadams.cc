@@ -116,7 +116,7 @@ std::unique_ptr<StreamTransformer> MakeMcAdams(int rate_hz, const McAdamsOptions
   options.Validate();
   if (rate_hz > kMaxProcessingRateHz) {
     return std::make_unique<Resampled>(MakeMcAdams(kMaxProcessingRateHz, options), rate_hz,
-                                       kMaxProcessingRateHz);
+                                       kMaxProcessingRateHz, options.peak_limit);
   }
   constexpr double kHopSeconds = 0.010;
   const auto hop = static_cast<std::size_t>(kHopSeconds * rate_hz);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
 
 #include "audio/resampler.h"
 #include "audio/sound_file.h"
@@ -14,6 +15,7 @@
 #include "dsp/level.h"
 #include "dsp/lpc.h"
 #include "dsp/polynomial_roots.h"
+#include "voice/vocoder_transformer.h"
 
 namespace sotto {
 namespace {
@@ -101,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Rates, McAdamsRate,
                          ::testing::Values(8000, 11025, 16000, 22050, 44100, 48000));
 
 TEST(McAdams, PivotIsTheSameAtEveryRate) {
-  // Method card: 500 Hz at alpha 0.8 goes to 692 Hz.
+  // At alpha 0.8, 500 Hz goes to 692 Hz: 2546·(500/2546)^0.8.
   for (const int rate : {8000, 16000, 48000}) {
     const double angle = McAdamsAngle(2.0 * M_PI * 500.0 / rate, 0.8, rate);
     EXPECT_NEAR(angle * rate / (2.0 * M_PI), 692.3, 0.5) << rate;
@@ -264,6 +266,30 @@ TEST_F(RealSpeech, AlphaOneIsTheIdentity) {
     EXPECT_GT(SnrDb(sound.channels[0], Transform(sound.channels[0], 16000, 1.0)), 90.0);
     const auto high = Resample(sound.channels[0], 16000, 48000);
     EXPECT_GT(SnrDb(high, Transform(high, 48000, 1.0)), 90.0);
+  }
+}
+
+TEST(Resampled, HoldsTheCallersPeakLimitWhateverTheConvertersAdd) {
+  // A clipped chord: the converters ring where it is cut off.
+  for (const int rate : {8000, 64000, 192000}) {
+    std::vector<float> x(static_cast<std::size_t>(2 * rate));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double t = static_cast<double>(i) / rate;
+      const double chord = std::sin(2.0 * M_PI * 220.0 * t) + std::sin(2.0 * M_PI * 1870.0 * t);
+      x[i] = static_cast<float>(std::clamp(3.0 * chord, -1.0, 1.0));
+    }
+    for (const double limit : {0.5, 1.0}) {
+      std::vector<std::unique_ptr<StreamTransformer>> both;
+      both.push_back(MakeMcAdams(rate, {.alpha = 0.7, .peak_limit = limit}));
+      both.push_back(MakeVocoderTransformer(rate, PitchEditor(PitchMap()), {.peak_limit = limit}));
+      for (const auto& transformer : both) {
+        std::vector<float> y;
+        transformer->Push(x, y);
+        transformer->Finish(y);
+        ASSERT_EQ(y.size(), x.size());
+        for (const float v : y) ASSERT_LE(std::abs(v), limit) << rate;
+      }
+    }
   }
 }
 

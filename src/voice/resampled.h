@@ -1,7 +1,6 @@
 // A transformer that works at another sampling rate than the signal's.
 #pragma once
 
-#include <limits>
 #include <memory>
 
 #include "audio/resampler.h"
@@ -15,8 +14,7 @@ namespace sotto {
 class Resampled : public StreamTransformer {
  public:
   Resampled(std::unique_ptr<StreamTransformer> inner, int outer_rate_hz, int inner_rate_hz,
-            double peak_limit = std::numeric_limits<double>::infinity(),
-            ResamplerFilter filter = ResamplerFilter::kSharp);
+            double peak_limit, ResamplerFilter filter = ResamplerFilter::kSharp);
   void Push(std::span<const float> in, std::vector<float>& out) override;
   void Finish(std::vector<float>& out) override;
   std::size_t LatencySamples() const override;

@@ -133,7 +133,7 @@ std::unique_ptr<StreamTransformer> MakeVocoderTransformer(int rate_hz,
   const int inner_hz = std::clamp(rate_hz, kMinProcessingRateHz, kMaxProcessingRateHz);
   auto transformer = std::make_unique<VocoderTransformer>(inner_hz, editor(inner_hz), options);
   if (inner_hz == rate_hz) return transformer;
-  return std::make_unique<Resampled>(std::move(transformer), rate_hz, inner_hz);
+  return std::make_unique<Resampled>(std::move(transformer), rate_hz, inner_hz, options.peak_limit);
 }
 
 MakeFrameEditor PitchEditor(PitchMap pitch) {
