@@ -157,7 +157,6 @@ RealPolynomialRoots RootTracker::Find(std::span<const double> a) {
       return *std::move(roots);
     }
   }
-  ++fallbacks_;
   re_.clear();
   return CompanionRoots(a);
 }

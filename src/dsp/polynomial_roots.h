@@ -26,13 +26,9 @@ class RootTracker {
  public:
   RealPolynomialRoots Find(std::span<const double> a);
 
-  // How often the iteration gave up and CompanionRoots stepped in.
-  int Fallbacks() const { return fallbacks_; }
-
  private:
   void Restart(std::size_t degree);
   std::vector<double> re_, im_;
-  int fallbacks_ = 0;
 };
 
 }  // namespace sotto

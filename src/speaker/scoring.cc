@@ -152,17 +152,6 @@ PldaBackend ReadPldaBackend(const std::filesystem::path& folder) {
   return backend;
 }
 
-void WritePldaBackend(const PldaBackend& backend, const std::filesystem::path& folder) {
-  MakeFolder(folder);
-  std::string mean;
-  AppendKaldiVector(mean, backend.mean);
-  WriteFileAtomically(folder / "mean.vec", mean);
-  if (backend.lda) {
-    WriteFileAtomically(folder / "transform.mat", SerialiseKaldiTransform(*backend.lda));
-  }
-  WriteFileAtomically(folder / "plda", SerialiseKaldiPlda(backend.plda));
-}
-
 MatrixXf AdaptiveSNorm(const Eigen::Ref<const MatrixXf>& scores,
                        const Eigen::Ref<const MatrixXf>& model_cohort,
                        const Eigen::Ref<const MatrixXf>& trial_cohort, int top) {

@@ -63,7 +63,6 @@ PldaBackend TrainPldaBackend(const EmbeddingSet& set, const PldaBackendOptions& 
 
 // A folder of Kaldi's files mean.vec, plda and (optional) transform.mat.
 PldaBackend ReadPldaBackend(const std::filesystem::path& folder);
-void WritePldaBackend(const PldaBackend& backend, const std::filesystem::path& folder);
 
 // Adaptive symmetric score normalisation (Matějka et al. 2017, "S-norm with top-scoring cohort"):
 // half of (s − mean)/deviation with the statistics of the `top` highest cohort scores of the model

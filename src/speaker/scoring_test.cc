@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "base/testing.h"
 #include "base/tsv.h"
+#include "speaker/kaldi_io.h"
 
 namespace sotto {
 namespace {
@@ -238,6 +239,17 @@ TEST(Scoring, MissingTrialsAreCounted) {
   }
   EXPECT_THROW(ParseTrialPairs("a x maybe\n", "t"), Error);
   EXPECT_THROW(ParseTrialPairs("a\n", "t"), Error);
+}
+
+void WritePldaBackend(const PldaBackend& backend, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::string mean;
+  AppendKaldiVector(mean, backend.mean);
+  WriteFileAtomically(folder / "mean.vec", mean);
+  if (backend.lda) {
+    WriteFileAtomically(folder / "transform.mat", SerialiseKaldiTransform(*backend.lda));
+  }
+  WriteFileAtomically(folder / "plda", SerialiseKaldiPlda(backend.plda));
 }
 
 TEST(Scoring, BackendSurvivesItsFiles) {
