@@ -1,5 +1,5 @@
 // Attribute attackers: what a recording says about its speaker besides who it is. Gender, by the
-// two classifiers of the seeds: k nearest neighbours (k = 3, cosine distance; COMPRISE D2.3, table
+// two usual classifiers: k nearest neighbours (k = 3, cosine distance; COMPRISE D2.3, table
 // 12) and a net with one hidden layer (nn/mlp.h).
 #pragma once
 

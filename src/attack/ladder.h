@@ -1,5 +1,6 @@
-// The ladder of attackers (DESIGN.md), from those who know nothing to those who know the draws. All
-// that they compare is embeddings, given here; attack/gather.h makes them from corpora.
+// The ladder of attackers (docs/threat_model.md), from those who know nothing to those who know the
+// draws. All that they compare is embeddings, given here; attack/attack_sound.h makes them from
+// corpora.
 //
 //   ignorant            original enrolment against released trials
 //   within-release      released against released: no key, no knowledge of the method

@@ -105,8 +105,8 @@ TEST(Ladder, FindsWhatARotationLeaves) {
             std::string::npos);
 }
 
-// Method card 1: one pseudonym a speaker, the mean of half of the 40 pool voices farthest from (or
-// nearest to, or anywhere) the speaker's mean.
+// As baseline B1 chooses: one pseudonym a speaker, the mean of half of the 40 pool voices farthest
+// from (or nearest to, or anywhere) the speaker's mean.
 AttackMaterial PoolMaterial(int order) {
   constexpr Eigen::Index kPool = 120, kRegion = 40;
   AttackMaterial material;

@@ -19,8 +19,8 @@ double GaussianMu(double eps, double delta);
 
 // The exact epsilon of one Gaussian draw on a sum that holds a record K times, K ~ Binomial(steps,
 // q): N(K/noise, 1) against N(0, 1). A lower bound for training schemes whose released weights
-// accumulate all of a record's participations but carry the noise of one step (method card 4,
-// SI-DPSGD).
+// accumulate all of a record's participations but carry the noise of one step (SI-DPSGD,
+// one draw of noise for all steps).
 double RepeatedParticipationEpsilon(double q, std::uint64_t steps, double noise, double delta);
 
 }  // namespace sotto

@@ -1,4 +1,5 @@
-// The pictures of the seeds, made from the results of room assess.
+// The pictures that stand beside such figures in the literature, made from the results of room
+// assess.
 #pragma once
 
 #include <span>

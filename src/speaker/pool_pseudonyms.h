@@ -3,9 +3,9 @@
 // pool voices is chosen, and a random N* of them are averaged.
 //
 // Farthest and nearest regions depend on the source and give it away: the voice with the lowest
-// (highest) similarity to the pseudonym is the source in most cases (method card: found among 200
-// in 97 %). They are here to reproduce B1. The default region is random, and random, dense and
-// sparse draw without looking at the source.
+// (highest) similarity to the pseudonym is the source in most cases (found among 200
+// speakers in 97 %). They are here to reproduce B1. The default region is random, and random, dense
+// and sparse draw without looking at the source.
 #pragma once
 
 #include <cstddef>

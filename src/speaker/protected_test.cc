@@ -211,7 +211,7 @@ TEST(Pool, GenderIsSameOtherOrDrawn) {
   EXPECT_THROW(ReleasePool(source, unlabelled, options, kKey), Error);
 }
 
-// The card's trap: the farthest region gives its source away, the random one does not.
+// The trap of baseline B1: the farthest region gives its source away, the random one does not.
 TEST(Pool, TheFarthestRegionIsFoundOutAndTheRandomOneIsNot) {
   const EmbeddingSet source = Voices("s", 100, 1, 3, 192);
   const EmbeddingSet pool = Voices("p", 261, 1, 4, 192);

@@ -24,8 +24,8 @@ struct FitNeeds {
   bool Any() const { return voices || encoder != nullptr; }
 };
 
-// The house contract: build once in the lab (sotto build), fit to a user where the method needs it,
-// transform.
+// Built once in the lab (sotto build), fitted to a user where the method needs it, then it
+// transforms.
 class VoiceMethod {
  public:
   virtual ~VoiceMethod() = default;

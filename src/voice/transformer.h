@@ -1,4 +1,5 @@
-// The transform step of the house contract: samples in, samples out, with all state in the object.
+// The transform step of every method (voice/method.h): samples in, samples out, with all state in
+// the object.
 #pragma once
 
 #include <cstddef>
