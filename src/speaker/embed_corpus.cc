@@ -169,11 +169,16 @@ EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& l
     result.audio_seconds += embedder.Seconds();
     result.from_cache += embedder.FromCache() ? 1 : 0;
   };
-  StreamUtterances(list, all, options.jobs, kEncoderRateHz, [&](std::size_t i, int) {
-    return std::make_unique<Embedder>(encoder, cache, [&finish, i](auto&&... heard) {
-      finish(i, std::forward<decltype(heard)>(heard)...);
+  try {
+    StreamUtterances(list, all, options.jobs, kEncoderRateHz, [&](std::size_t i, int) {
+      return std::make_unique<Embedder>(encoder, cache, [&finish, i](auto&&... heard) {
+        finish(i, std::forward<decltype(heard)>(heard)...);
+      });
     });
-  });
+  } catch (const Cancelled&) {
+    cache.Save();
+    throw;
+  }
   cache.Save();
   if (!failures.empty()) {
     throw Error(fmt::format("{} of {} utterances could not be embedded; the first, '{}': {}",

@@ -26,9 +26,9 @@ struct EmbeddedCorpus {
   std::size_t from_cache = 0;
 };
 
-// The result does not depend on `jobs`. Every utterance is tried; if some fail, the Error counts
-// them and names the first. Speakers whose gender the corpus does not say are in
-// set.WithoutGender().
+// The result does not depend on `jobs`. When it is cancelled, the cache keeps what was embedded.
+// Every utterance is tried; if some fail, the Error counts them and names the first. Speakers whose
+// gender the corpus does not say are in set.WithoutGender().
 EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& list,
                            const EmbedOptions& options = {});
 
