@@ -57,7 +57,6 @@ class TrialPlan {
   const std::vector<std::string>& Speakers() const { return speakers_; }
   char GenderOf(const std::string& speaker) const { return genders_.at(speaker); }
   const std::vector<int>& L() const { return l_; }
-  bool IsListed() const { return listed_; }
   std::size_t Excluded() const { return excluded_; }  // speakers without a gender
 
   // Groups of `l` consecutive enrolment utterances of a speaker, none in two groups; what is left

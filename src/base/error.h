@@ -1,4 +1,5 @@
-// The one exception type of the library.
+// The exception of the library for all that fails. A run that was called off throws Cancelled
+// (base/run_watch.h).
 #pragma once
 
 #include <stdexcept>

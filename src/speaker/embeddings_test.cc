@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/npy.h"
 #include "base/testing.h"
-#include "speaker/kaldi_io.h"
+#include "speaker/kaldi_testing.h"
 
 namespace sotto {
 namespace {
@@ -92,7 +92,7 @@ TEST(Embeddings, WhatIsThereIsReplacedOnlyWhenAsked) {
 
 TEST(Embeddings, DoubleVectorsAreRead) {
   std::string ark = "x ";
-  AppendKaldiVector(ark, Eigen::VectorXd(Eigen::Vector2d(0.5, -0.25)));
+  ark += testing::KaldiFile(testing::KaldiValue(Eigen::VectorXd(Eigen::Vector2d(0.5, -0.25))));
   const EmbeddingSet set = ParseArk(ark, "x.ark");
   EXPECT_EQ(set.vectors(0, 0), 0.5F);
   EXPECT_EQ(set.vectors(1, 0), -0.25F);

@@ -17,18 +17,6 @@ static_assert(std::endian::native == std::endian::little);
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-void AppendInt32(std::string& out, Eigen::Index value) {
-  const auto size = static_cast<std::int32_t>(value);
-  out += '\x04';
-  out.append(reinterpret_cast<const char*>(&size), sizeof size);
-}
-
-void AppendHeader(std::string& out, std::string_view kind, Eigen::Index size) {
-  out.append("\0B", 2);
-  out += kind;
-  AppendInt32(out, size);
-}
-
 void RefuseRest(KaldiReader& reader, bool binary) {
   if (!binary) reader.SkipBlanks();
   if (!reader.AtEnd()) reader.Fail("something follows the value");
@@ -228,26 +216,10 @@ Eigen::MatrixXd KaldiReader::Matrix(bool binary) {
 }
 
 void AppendKaldiVector(std::string& out, const Eigen::Ref<const Eigen::VectorXf>& v) {
-  AppendHeader(out, "FV ", v.size());
+  const auto size = static_cast<std::int32_t>(v.size());
+  out.append("\0BFV \x04", 6);
+  out.append(reinterpret_cast<const char*>(&size), sizeof size);
   out.append(reinterpret_cast<const char*>(v.data()), static_cast<std::size_t>(v.size()) * 4);
-}
-
-void AppendKaldiVector(std::string& out, const Eigen::Ref<const Eigen::VectorXd>& v) {
-  AppendHeader(out, "DV ", v.size());
-  out.append(reinterpret_cast<const char*>(v.data()), static_cast<std::size_t>(v.size()) * 8);
-}
-
-void AppendKaldiMatrix(std::string& out, const KaldiMatrixF& m) {
-  AppendHeader(out, "FM ", m.rows());
-  AppendInt32(out, m.cols());
-  out.append(reinterpret_cast<const char*>(m.data()), static_cast<std::size_t>(m.size()) * 4);
-}
-
-void AppendKaldiMatrix(std::string& out, const Eigen::MatrixXd& m) {
-  AppendHeader(out, "DM ", m.rows());
-  AppendInt32(out, m.cols());
-  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = m;
-  out.append(reinterpret_cast<const char*>(rows.data()), static_cast<std::size_t>(m.size()) * 8);
 }
 
 void AppendKaldiTextVector(std::string& out, const Eigen::Ref<const Eigen::VectorXf>& v) {

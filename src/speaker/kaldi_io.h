@@ -47,10 +47,6 @@ class KaldiReader {
 
 // Writers; the values are appended to `out`, after "\0B" in the binary form.
 void AppendKaldiVector(std::string& out, const Eigen::Ref<const Eigen::VectorXf>& v);
-void AppendKaldiVector(std::string& out, const Eigen::Ref<const Eigen::VectorXd>& v);
-using KaldiMatrixF = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-void AppendKaldiMatrix(std::string& out, const KaldiMatrixF& m);
-void AppendKaldiMatrix(std::string& out, const Eigen::MatrixXd& m);
 void AppendKaldiTextVector(std::string& out, const Eigen::Ref<const Eigen::VectorXf>& v);
 
 // Whole files that hold one vector ("mean.vec") or one matrix ("transform.mat").

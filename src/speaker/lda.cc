@@ -34,14 +34,6 @@ AffineTransform ParseKaldiTransform(std::string_view bytes, Eigen::Index dimensi
   return transform;
 }
 
-std::string SerialiseKaldiTransform(const AffineTransform& transform) {
-  KaldiMatrixF m(transform.matrix.rows(), transform.matrix.cols() + 1);
-  m << transform.matrix.cast<float>(), transform.offset.cast<float>();
-  std::string out;
-  AppendKaldiMatrix(out, m);
-  return out;
-}
-
 Classes MakeClasses(const std::vector<std::string>& speakers) {
   std::map<std::string, std::size_t> number;
   for (const std::string& speaker : speakers) number[speaker] = 0;

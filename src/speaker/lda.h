@@ -19,8 +19,6 @@ struct AffineTransform {
 // A Kaldi transform.mat: D columns, or D + 1 of which the last is the offset; D from `dimension`.
 AffineTransform ParseKaldiTransform(std::string_view bytes, Eigen::Index dimension,
                                     const std::string& where);
-// The same as binary FM of D + 1 columns.
-std::string SerialiseKaldiTransform(const AffineTransform& transform);
 
 // Where each class's columns are: labels 0 … K−1 from any speaker names, in order of name.
 struct Classes {

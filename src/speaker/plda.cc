@@ -146,21 +146,6 @@ Plda ParseKaldiPlda(std::string_view bytes, const std::string& where) {
   return plda;
 }
 
-std::string SerialiseKaldiPlda(const Plda& plda) {
-  std::string out("\0B<Plda> ", 9);
-  const auto append = [&out](const std::string& value) { out += value.substr(2); };  // less "\0B"
-  std::string part;
-  AppendKaldiVector(part, plda.mean);
-  append(part);
-  part.clear();
-  AppendKaldiMatrix(part, plda.transform);
-  append(part);
-  part.clear();
-  AppendKaldiVector(part, plda.psi);
-  append(part);
-  return out + "</Plda> ";
-}
-
 TrainedPlda TrainPlda(const Eigen::Ref<const MatrixXd>& x, const std::vector<std::string>& speakers,
                       const PldaOptions& options) {
   if (options.iterations < 0) {

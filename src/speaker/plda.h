@@ -32,7 +32,6 @@ struct Plda {
 
 // Kaldi's binary or text file: <Plda> mean transform psi </Plda>.
 Plda ParseKaldiPlda(std::string_view bytes, const std::string& where);
-std::string SerialiseKaldiPlda(const Plda& plda);
 
 enum class PldaTraining {
   // EM from the moments of the data, the mean re-estimated too, until the likelihood settles.

@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "base/testing.h"
 #include "base/tsv.h"
-#include "speaker/kaldi_io.h"
+#include "speaker/kaldi_testing.h"
 
 namespace sotto {
 namespace {
@@ -107,9 +107,9 @@ TEST(Plda, CovariancesComeBackFromTheDiagonalForm) {
   EXPECT_LT((plda.Between() - between).norm(), 1e-12);
   EXPECT_LT((plda.Within() - within).norm(), 1e-12);
   for (Index i = 1; i < 5; ++i) EXPECT_GE(plda.psi[i - 1], plda.psi[i]);
-  const Plda copy = ParseKaldiPlda(SerialiseKaldiPlda(plda), "plda");
+  const Plda copy = ParseKaldiPlda(testing::KaldiPlda(plda), "plda");
   EXPECT_TRUE(copy.mean == plda.mean && copy.transform == plda.transform && copy.psi == plda.psi);
-  EXPECT_THROW(ParseKaldiPlda(SerialiseKaldiPlda(plda).substr(0, 200), "plda"), Error);
+  EXPECT_THROW(ParseKaldiPlda(testing::KaldiPlda(plda).substr(0, 200), "plda"), Error);
 }
 
 // The likelihood that EM reports is the joint Gaussian's, it never falls, and both trainings find
@@ -185,7 +185,7 @@ TEST(Lda, WithinIsWhiteAndBetweenDiagonalAndFalling) {
   EXPECT_LT((within - MatrixXd::Identity(4, 4)).norm(), 1e-9);
   for (Index i = 1; i < 4; ++i) EXPECT_GE(between(i - 1, i - 1), between(i, i));
   EXPECT_LT(std::abs(between(0, 3)), 1e-9);
-  const AffineTransform copy = ParseKaldiTransform(SerialiseKaldiTransform(lda), 6, "lda");
+  const AffineTransform copy = ParseKaldiTransform(testing::KaldiTransform(lda), 6, "lda");
   EXPECT_LT((copy.matrix - lda.matrix).norm(), 1e-5);
   EXPECT_LT((copy.offset - lda.offset).norm(), 1e-5);
 }
@@ -241,17 +241,6 @@ TEST(Scoring, MissingTrialsAreCounted) {
   EXPECT_THROW(ParseTrialPairs("a\n", "t"), Error);
 }
 
-void WritePldaBackend(const PldaBackend& backend, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
-  std::string mean;
-  AppendKaldiVector(mean, backend.mean);
-  WriteFileAtomically(folder / "mean.vec", mean);
-  if (backend.lda) {
-    WriteFileAtomically(folder / "transform.mat", SerialiseKaldiTransform(*backend.lda));
-  }
-  WriteFileAtomically(folder / "plda", SerialiseKaldiPlda(backend.plda));
-}
-
 TEST(Scoring, BackendSurvivesItsFiles) {
   SeededRng rng(6);
   testing::TemporaryFolder folder;
@@ -260,7 +249,7 @@ TEST(Scoring, BackendSurvivesItsFiles) {
   PldaBackendOptions options;
   options.lda_dimension = 5;
   const PldaBackend backend = TrainPldaBackend(set, options);
-  WritePldaBackend(backend, folder / "plda");
+  testing::WritePldaBackend(backend, folder / "plda");
   const PldaBackend copy = ReadPldaBackend(folder / "plda");
   const SpeakerModels models = MakeModels(set, ModelOf::kSpeaker, Averaging::kPlain);
   const MatrixXf scores = backend.Scores(models, set.vectors);
