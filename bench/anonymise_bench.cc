@@ -134,8 +134,8 @@ void Vocoded(benchmark::State& state, const char* name, F0Method f0) {
   VoiceOptions options;
   options.Use(name);
   options.Set("f0", f0 == F0Method::kRobust ? "robust" : "fast");
-  const auto method = MakeVoiceMethod(
-      options, TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, options.MethodName()));
+  const auto method = MakeVoiceMethod(options, TargetDraws(Key::ForExperiment(ExperimentKey(1)),
+                                                           Strategy::kPerm, options.MethodName()));
   if (method->NeedsFit()) {
     VoiceModelBuilder builder;
     builder.Add(Analyse(std::span(Speech()).first(320000), 16000));

@@ -95,7 +95,7 @@ void StreamSpeed(TensorFile content, TensorFile synth) {
                                   1.0f);
   options.target.log_f0_mean = std::log(200.0);
   options.target.log_f0_deviation = 0.2;
-  options.content_key = Key::FromExperimentSeed(1);
+  options.content_key = Key::ForExperiment(ExperimentKey(1));
   constexpr int kSeconds = 20;
   constexpr std::size_t kPiece = 320;
   SeededRng random(1);

@@ -81,7 +81,7 @@ class Bench {
       : a_(a),
         nets_(OpenNeuralNets({})),
         generator_(nets_.pool),
-        draws_(Key::FromExperimentSeed(a.seed), Strategy::kRandom, "target bench") {
+        draws_(Key::ForExperiment(ExperimentKey(a.seed)), Strategy::kRandom, "target bench") {
     for (const std::string& name : a_.encoders) encoders_.push_back(OpenEncoder(name));
     if (encoders_[0]->WeightsFingerprint() != nets_.pool.encoder) {
       throw Error("the pool's voices were embedded by another encoder than the program's");

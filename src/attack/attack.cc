@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Of a release of embeddings, whose record lies beside them.
-void ReadPoolRule(const fs::path& released, AttackMaterial& material) {
+void ReadPoolRule(const fs::path& released, const MethodTable& methods, AttackMaterial& material) {
   const fs::path file =
       (fs::is_directory(released) ? released : released.parent_path()) / "sotto-run.json";
   if (!fs::exists(file)) {
@@ -24,7 +24,7 @@ void ReadPoolRule(const fs::path& released, AttackMaterial& material) {
         "'{}' has no sotto-run.json that tells how pseudonyms were chosen", released.string());
     return;
   }
-  SetPoolRule(ParsePoolRule(ReadTextFile(file), file.string()), material);
+  SetPoolRule(ParsePoolRule(ReadTextFile(file), file.string(), methods), material);
 }
 
 EmbeddingSet ReadJoined(const std::vector<fs::path>& folders, const std::string& what) {
@@ -67,7 +67,7 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
                      {"semi-informed-quick",
                       "it needs protected background embeddings "
                       "(--embeddings-background-protected)"}};
-  ReadPoolRule(o.embeddings_released.front(), material);
+  ReadPoolRule(o.embeddings_released.front(), o.method_table, material);
   const auto known = material.base.original->Index();
   std::size_t unknown = 0;
   for (const std::string& id : material.base.released.ids) unknown += known.contains(id) ? 0 : 1;

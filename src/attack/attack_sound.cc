@@ -241,12 +241,11 @@ class Gatherer {
         material_.absent[attacker] = missing;
       }
     } else {
-      const Corpus corpus = ScanGood(o_.original);
-      voices_ = ModelFor(record_.voice,
-                         OnlyUtterances(corpus, {enrol_ids.begin(), enrol_ids.end()}), o_.jobs);
+      enrolment_ = OnlyUtterances(ScanGood(o_.original), {enrol_ids.begin(), enrol_ids.end()});
+      voices_ = ModelFor(record_.voice, enrolment_, o_.jobs);
       own_ = std::make_unique<Protector>(record_.voice, record_.strategy,
-                                         Key::FromExperimentSeed(o_.attacker_seed),
-                                         "attacker, enrolment", voices_);
+                                         Key::ForExperiment(ExperimentKey(o_.attacker_seed)),
+                                         "attacker, enrolment", voices_, enrolment_);
       MakeBackgroundProtector();
     }
     const Hearers base{{encoder_.get()}, {&material_.base}};
@@ -294,10 +293,10 @@ class Gatherer {
     if (chosen_.empty()) return;
     std::set<std::string> ids;
     for (const std::size_t i : chosen_) ids.insert(background_.utterances[i].id);
+    const Corpus corpus = OnlyUtterances(ScanGood(o_.background), ids);
     background_protector_ = std::make_unique<Protector>(
-        record_.voice, Strategy::kRandom, Key::FromExperimentSeed(o_.attacker_seed),
-        "attacker, background",
-        ModelFor(record_.voice, OnlyUtterances(ScanGood(o_.background), ids), o_.jobs));
+        record_.voice, Strategy::kRandom, Key::ForExperiment(ExperimentKey(o_.attacker_seed)),
+        "attacker, background", ModelFor(record_.voice, corpus, o_.jobs), corpus);
   }
 
   // Who hears the same sound, and what each has heard.
@@ -335,12 +334,6 @@ class Gatherer {
     Inform(all, plan);
   }
 
-  std::optional<Key> ReleaseKey() const {
-    if (o_.seed) return Key::FromExperimentSeed(*o_.seed);
-    if (!o_.key_file.empty()) return Key::FromFile(o_.key_file);
-    return std::nullopt;
-  }
-
   void Inform(const Hearers& hearers, const TrialPlan& plan) {
     if (!record_.HasDraws()) {
       for (EncoderMaterial* material : hearers.materials) {
@@ -351,7 +344,7 @@ class Gatherer {
       material_.remarks["informed"] = "every utterance is treated alike: there is no draw to know";
       return;
     }
-    const std::optional<Key> key = ReleaseKey();
+    const std::optional<Key> key = GivenKey(o_.seed, o_.key_file);
     if (!key) {
       material_.absent["informed"] = "it needs the key of the release (--key)";
       return;
@@ -365,7 +358,12 @@ class Gatherer {
           "the key alone does not tell a target of voice-ind: it is drawn by the embedding of the "
           "original, for which that of the enrolment stands here";
     }
-    const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_);
+    const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_, enrolment_);
+    if (same.WorksOnFolders() && record_.strategy == Strategy::kRandom) {
+      material_.absent["informed"] =
+          "the method works on whole folders, and does not repeat the draw of one utterance";
+      return;
+    }
     for (EncoderMaterial* material : hearers.materials) material->informed.emplace();
     if (record_.strategy == Strategy::kRandom) {
       InformByTrial(hearers, plan, same);
@@ -418,11 +416,9 @@ class Gatherer {
     const PoolRuleRecord known = record_.Rule();
     SetPoolRule(known, material_);
     if (!material_.rule) return;
-    // On every page that shows this row.
-    const MethodDefinition& method = record_.voice.Method();
-    material_.remarks["pool-rule"] += method.RuleRemark(record_.voice, record_.strategy);
+    material_.remarks["pool-rule"] += record_.RuleRemark();  // on every page that shows this row
     if (record_.pool_given && o_.pool.empty()) return;
-    const std::optional<SpeakerPool> known_pool = method.RulePool(record_.voice);
+    const std::optional<SpeakerPool> known_pool = record_.voice.Method().RulePool(record_.voice);
     if (!known_pool) return;
     const SpeakerPool& pool = *known_pool;
     if (pool.encoder != encoder_->WeightsFingerprint()) return;  // of another space
@@ -459,6 +455,7 @@ class Gatherer {
   UtteranceList original_, released_, background_;
   std::vector<std::size_t> chosen_;         // of background_
   std::vector<std::size_t> enrol_, trial_;  // of original_ and released_, in the plan's order
+  Corpus enrolment_;                        // of the originals
   ModelledVoices voices_;                   // of the enrolment speakers
   std::unique_ptr<Protector> own_, background_protector_;
   AttackMaterial material_;

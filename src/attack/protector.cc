@@ -5,10 +5,14 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "release/folder_run.h"
+#include "release/run_inputs.h"
 #include "targets/source_voices.h"
 
 namespace sotto {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double kPeakLimit = 1.0;
 
@@ -39,8 +43,8 @@ Corpus OnlyUtterances(const Corpus& corpus, const std::set<std::string>& ids) {
 }
 
 ModelledVoices ModelFor(const VoiceOptions& voice, const Corpus& corpus, int jobs) {
-  const auto method =
-      MakeVoiceMethod(voice, Draws(voice, Strategy::kPerm, Key::FromExperimentSeed(0), ""));
+  const auto method = MakeVoiceMethod(
+      voice, Draws(voice, Strategy::kPerm, Key::ForExperiment(ExperimentKey(0)), ""));
   const FitNeeds needs = method->Needs();
   ModelledVoices modelled;
   if (needs.voices) {
@@ -52,10 +56,16 @@ ModelledVoices ModelFor(const VoiceOptions& voice, const Corpus& corpus, int job
 }
 
 Protector::Protector(const VoiceOptions& voice, Strategy strategy, const Key& key,
-                     const std::string& context, const ModelledVoices& voices) {
+                     const std::string& context, const ModelledVoices& voices,
+                     const Corpus& corpus) {
   std::unique_ptr<VoiceMethod> method =
       MakeVoiceMethod(voice, Draws(voice, strategy, key, context));
   std::string fitted;
+  if (const FolderMethod* folder = method->Needs().folder) {
+    works_on_folders_ = true;
+    fitted = CorpusText(corpus, ReadDigests(corpus, fs::temp_directory_path(), 1));
+    method = RunFolderMethod(*folder, corpus, {}, /*merge_overlaps=*/false);
+  }
   if (method->NeedsFit()) {
     for (const VoiceModel& model : voices.voices) {
       fitted += fmt::format("{} {} {} ", model.name, model.log_f0_mean, model.log_f0_deviation);

@@ -25,19 +25,23 @@ ModelledVoices ModelFor(const VoiceOptions& voice, const Corpus& corpus, int job
 
 class Protector {
  public:
-  // `voices` are those of the speakers to be protected (ModelFor).
+  // `voices` are those of the speakers to be protected (ModelFor), `corpus` is what they said, for
+  // a method that works on whole folders.
   Protector(const VoiceOptions& voice, Strategy strategy, const Key& key,
-            const std::string& context, const ModelledVoices& voices);
+            const std::string& context, const ModelledVoices& voices, const Corpus& corpus = {});
 
   // Protects every utterance with its own draw.
   SoundChange Change() const;
-  // Protects every utterance with the draw that strategy random gives to `utterance`.
+  // Protects every utterance with the draw that strategy random gives to `utterance`; not possible
+  // with a method that works on whole folders.
   SoundChange ChangeAs(const std::string& utterance) const;
+  bool WorksOnFolders() const { return works_on_folders_; }
   // What a cache must know: method, parameters, strategy and a fingerprint of the draws.
   const std::string& Text() const { return text_; }
 
  private:
   std::shared_ptr<const VoiceMethod> method_;
+  bool works_on_folders_ = false;
   std::string text_;
 };
 

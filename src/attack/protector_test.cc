@@ -69,7 +69,7 @@ TEST(UndoGrid, BringsMcAdamsBack) {
   VoiceOptions voice("mcadams");
   voice.Set("alpha", "0.8");
   const Utterance utterance{"u", "s", 0, 0.0, -1.0};
-  const Protector protector(voice, Strategy::kPerm, Key::FromExperimentSeed(1), "", {});
+  const Protector protector(voice, Strategy::kPerm, Key::ForExperiment(ExperimentKey(1)), "", {});
   const std::vector<float> y = Changed(protector.Change(), x, utterance);
   const std::vector<Undoing> grid = UndoGrid(voice, false);
   ASSERT_EQ(grid.size(), 1U);
@@ -88,7 +88,7 @@ TEST(Protector, DrawsUnderItsKeyAndAsToldForATrial) {
   const std::vector<float> x = SyntheticVowel(1.0, 16000);
   const VoiceOptions voice("mcadams");
   const auto with = [&](std::uint64_t seed) {
-    return Protector(voice, Strategy::kRandom, Key::FromExperimentSeed(seed), "", {});
+    return Protector(voice, Strategy::kRandom, Key::ForExperiment(ExperimentKey(seed)), "", {});
   };
   const Utterance a{"a", "s", 0, 0.0, -1.0}, b{"b", "s", 0, 0.0, -1.0};
   const auto once = Changed(with(1).Change(), x, a);
@@ -112,7 +112,8 @@ TEST(Protector, TheMeanOfTheEnrolmentStandsForATrialOfVoiceInd) {
   voices.prints.set.vectors =
       Eigen::Map<const Eigen::VectorXf>(some.data(), static_cast<Eigen::Index>(some.size()));
   voices.prints.set.vectors(0, 0) += 0.01F;  // no voice of the pool
-  const Protector protector(voice, Strategy::kRandom, Key::FromExperimentSeed(1), "", voices);
+  const Protector protector(voice, Strategy::kRandom, Key::ForExperiment(ExperimentKey(1)), "",
+                            voices);
   const std::vector<float> x = SyntheticVowel(0.5, 16000);
   const Utterance enrolled{"enrolled", "s", 0, 0.0, -1.0};
   EXPECT_EQ(Changed(protector.ChangeAs("trial"), x, enrolled).size(), x.size());

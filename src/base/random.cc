@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -68,9 +68,8 @@ Key Key::FromSystem() {
   return key;
 }
 
-Key Key::FromExperimentSeed(std::uint64_t seed) {
-  InitSodium();
-  const std::string text = fmt::format("sotto experiment seed {}", seed);
+Key Key::ForExperiment(const ExperimentKey& experiment) {
+  const std::string text = fmt::format("sotto experiment seed {}", experiment.Seed());
   Key key(/*experiment=*/true);
   crypto_generichash(key.Bytes().data(), key.Bytes().size(),
                      reinterpret_cast<const unsigned char*>(text.data()), text.size(), nullptr, 0);
@@ -136,6 +135,14 @@ std::array<std::uint8_t, 32> Key::Hash(std::initializer_list<std::string_view> f
   return digest;
 }
 
+Key Key::Derive(std::initializer_list<std::string_view> fields) const {
+  Key derived(experiment_);
+  auto digest = Hash(fields);
+  std::copy(digest.begin(), digest.end(), derived.Bytes().begin());
+  sodium_memzero(digest.data(), digest.size());
+  return derived;
+}
+
 double Key::Uniform(std::initializer_list<std::string_view> fields) const {
   const auto digest = Hash(fields);
   std::uint64_t bits = 0;
@@ -147,6 +154,19 @@ std::string Key::Name(std::initializer_list<std::string_view> fields, std::size_
   std::string name;
   for (const std::uint8_t byte : Hash(fields)) name += fmt::format("{:02x}", byte);
   return name.substr(0, digits);
+}
+
+std::optional<Key> GivenKey(const std::optional<std::uint64_t>& experiment_seed,
+                            const std::filesystem::path& key_file) {
+  if (experiment_seed) return Key::ForExperiment(ExperimentKey(*experiment_seed));
+  if (!key_file.empty()) return Key::FromFile(key_file);
+  return std::nullopt;
+}
+
+Key ChooseKey(const std::optional<std::uint64_t>& experiment_seed,
+              const std::filesystem::path& key_file) {
+  const std::optional<Key> given = GivenKey(experiment_seed, key_file);
+  return given ? *given : Key::FromSystem();
 }
 
 double KeyedGaussian::operator()() {

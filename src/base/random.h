@@ -1,5 +1,8 @@
 // Randomness that protects, and randomness for experiments. They are different types on purpose:
-// what protects a person can never be fed from a seed by accident.
+// Key is asked for wherever a person is protected, and a seed or an ExperimentKey is no Key and
+// does not turn into one by itself (random_test.cc holds the compiler to it). Whoever wants the
+// draws of an experiment where a Key is asked for has to say Key::ForExperiment, the one door, and
+// the key that comes out of it says IsExperiment().
 #pragma once
 
 #include <array>
@@ -7,6 +10,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +25,17 @@ void SecureRandomBytes(std::span<std::uint8_t> bytes);
 // Overwrites a text that held a secret, all its room, and empties it.
 void Wipe(std::string& secret);
 
+// A public number from which the draws of an experiment follow, so that they can be repeated: by
+// anybody, which is why it protects nobody.
+class ExperimentKey {
+ public:
+  explicit ExperimentKey(std::uint64_t seed) : seed_(seed) {}
+  std::uint64_t Seed() const { return seed_; }
+
+ private:
+  std::uint64_t seed_;
+};
+
 // A 256-bit secret from which targets are drawn by a keyed hash. Copies share its one place in
 // memory: a page between guards that is kept out of the swap where the system allows (mlock; a
 // limit of 0 is no error) and is wiped with the last copy. As long as there is a key the process
@@ -31,9 +46,8 @@ class Key {
 
   // A fresh key from the operating system.
   static Key FromSystem();
-  // A key derived from a public number. For experiments that must be repeatable: it protects
-  // nobody.
-  static Key FromExperimentSeed(std::uint64_t seed);
+  // One that follows from a public number: what is drawn with it is marked as an experiment.
+  static Key ForExperiment(const ExperimentKey& key);
   // The key file is 64 hexadecimal digits and a newline. Throws Error when it is anything else.
   static Key FromFile(const std::filesystem::path& path);
   static Key FromHex(std::string_view hex, const std::string& where);
@@ -42,7 +56,7 @@ class Key {
   Key& operator=(const Key&) = default;
   ~Key() = default;
 
-  // True for keys made by FromExperimentSeed.
+  // True for keys made by ForExperiment, and what is derived from them.
   bool IsExperiment() const { return experiment_; }
 
   // Writes the key with mode 0600, whole or not at all.
@@ -54,6 +68,9 @@ class Key {
   // Keyed BLAKE2b-256 of the fields, each preceded by its length as 8 little-endian bytes, so that
   // ("ab", "c") and ("a", "bc") differ.
   std::array<std::uint8_t, 32> Hash(std::initializer_list<std::string_view> fields) const;
+
+  // Another key, of the keyed hash of the fields.
+  Key Derive(std::initializer_list<std::string_view> fields) const;
 
   // A number uniform on [0, 1) (53 bits) that only the holder of the key can recompute.
   double Uniform(std::initializer_list<std::string_view> fields) const;
@@ -69,6 +86,14 @@ class Key {
   std::shared_ptr<Secret> secret_;
   bool experiment_ = false;
 };
+
+// What a user's --seed or --key asks for; absent where neither does: the operating system is to
+// give one. Throws Error as Key::FromFile.
+std::optional<Key> GivenKey(const std::optional<std::uint64_t>& experiment_seed,
+                            const std::filesystem::path& key_file);
+// The same, or the operating system's.
+Key ChooseKey(const std::optional<std::uint64_t>& experiment_seed,
+              const std::filesystem::path& key_file);
 
 // Standard normal numbers for noise that protects: keyed BLAKE2b of a counter, 53 bits of each
 // uniform draw, Box–Muller. Only the holder of the key can draw them again, and some of them tell

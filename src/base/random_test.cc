@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -89,7 +90,7 @@ TEST(Key, KeepsCoreDumpsAwayAndItsPageLockedWhileItIsThere) {
               if (CoreLimit() != before) return 6;
               if (StatusKb("VmLck") != locked) return 7;
               // The key of an experiment is public.
-              const Key experiment = Key::FromExperimentSeed(1);
+              const Key experiment = Key::ForExperiment(ExperimentKey(1));
               return ::prctl(PR_GET_DUMPABLE) == 1 ? 0 : 8;
             }),
             0);
@@ -134,7 +135,7 @@ TEST(Key, DrawsOfTwoKeysAreIndependentAndUniform) {
 }
 
 TEST(Key, FieldsAreLengthPrefixed) {
-  const Key key = Key::FromExperimentSeed(1);
+  const Key key = Key::ForExperiment(ExperimentKey(1));
   EXPECT_NE(key.Hash({"ab", "c"}), key.Hash({"a", "bc"}));
   EXPECT_NE(key.Hash({"ab"}), key.Hash({"ab", ""}));
   EXPECT_EQ(key.Hash({"ab", "c"}), key.Hash({"ab", "c"}));
@@ -160,11 +161,22 @@ TEST(Key, RefusesFilesThatAreNoKeys) {
   EXPECT_THROW(Key::FromFile(folder / "absent"), Error);
 }
 
-TEST(Key, SeededKeysAreMarkedAsExperiments) {
-  EXPECT_TRUE(Key::FromExperimentSeed(7).IsExperiment());
+// The compiler holds to it: what protects is fed from no seed but through the one door.
+static_assert(!std::is_convertible_v<ExperimentKey, Key>);
+static_assert(!std::is_constructible_v<Key, ExperimentKey>);
+static_assert(!std::is_constructible_v<Key, std::uint64_t>);
+static_assert(!std::is_assignable_v<Key&, ExperimentKey>);
+static_assert(!std::is_convertible_v<std::uint64_t, ExperimentKey>);
+static_assert(!std::is_constructible_v<KeyedGaussian, ExperimentKey>);
+static_assert(!std::is_convertible_v<Key, ExperimentKey>);
+
+TEST(Key, ExperimentsAreMarkedAndSoIsWhatIsDerivedFromThem) {
+  EXPECT_TRUE(Key::ForExperiment(ExperimentKey(7)).IsExperiment());
   EXPECT_FALSE(Key::FromSystem().IsExperiment());
-  EXPECT_EQ(Key::FromExperimentSeed(7).Hex(), Key::FromExperimentSeed(7).Hex());
-  EXPECT_NE(Key::FromExperimentSeed(7).Hex(), Key::FromExperimentSeed(8).Hex());
+  EXPECT_TRUE(Key::ForExperiment(ExperimentKey(7)).Derive({"x"}).IsExperiment());
+  EXPECT_FALSE(Key::FromSystem().Derive({"x"}).IsExperiment());
+  EXPECT_EQ(Key::ForExperiment(ExperimentKey(7)).Hex(), Key::ForExperiment(ExperimentKey(7)).Hex());
+  EXPECT_NE(Key::ForExperiment(ExperimentKey(7)).Hex(), Key::ForExperiment(ExperimentKey(8)).Hex());
 }
 
 TEST(SeededRng, GaussianHasUnitVariance) {
@@ -180,8 +192,8 @@ TEST(SeededRng, GaussianHasUnitVariance) {
 }
 
 TEST(KeyedGaussian, IsStandardNormalAndTheKeysAlone) {
-  const Key key = Key::FromExperimentSeed(3);
-  KeyedGaussian first(key), again(key), other(Key::FromExperimentSeed(4));
+  const Key key = Key::ForExperiment(ExperimentKey(3));
+  KeyedGaussian first(key), again(key), other(Key::ForExperiment(ExperimentKey(4)));
   constexpr int kDraws = 20000;
   double sum = 0.0, squares = 0.0, product = 0.0;
   for (int i = 0; i < kDraws; ++i) {

@@ -38,7 +38,7 @@ ProtectOptions ToOptions(const Flags& flags) {
   options.method = flags.method == "pool" ? ProtectMethod::kPool : ProtectMethod::kVoiceInd;
   const ProtectPer per = flags.per == "utterance" ? ProtectPer::kUtterance : ProtectPer::kSpeaker;
   options.voice_ind = {flags.eps, per, flags.assignment_only, flags.target.context, flags.jobs};
-  options.pool_options.region = ParsePoolRegion(flags.region);
+  options.pool_options.region = ProgramPoolRegions().Find(flags.region);
   options.pool_options.gender = ParsePoolGender(flags.gender);
   options.pool_options.per = per;
   options.pool_options.context = flags.target.context;
@@ -139,7 +139,7 @@ void AddProtectEmbedding(CLI::App& app) {
   verb->add_option("--region", flags->region,
                    "pool: where voices are taken from; farthest and "
                    "nearest give the source away")
-      ->check(CLI::IsMember({"random", "farthest", "nearest", "dense", "sparse"}));
+      ->check(CLI::IsMember(ProgramPoolRegions().Names()));
   verb->add_option("--gender", flags->gender, "pool: of the voices, compared with the speaker's")
       ->check(CLI::IsMember({"same", "other", "random"}));
   verb->add_option("--distance", flags->distance, "How voices are compared")

@@ -158,9 +158,7 @@ void RunProtectCurve(const ProtectCurveFlags& flags, const std::string& in, cons
   options.repeats = flags.repeats;
   options.plda = plda;
   options.jobs = jobs;
-  const Key key = target.seed               ? Key::FromExperimentSeed(*target.seed)
-                  : target.key_file.empty() ? Key::FromSystem()
-                                            : Key::FromFile(target.key_file);
+  const Key key = ChooseKey(target.seed, target.key_file);
   std::vector<Row> rows;
   const VerifyOptions verify;
   for (CurvePoint& point : VoiceIndCurve(source, voices, options, key)) {

@@ -90,9 +90,7 @@ class Streamer {
  public:
   explicit Streamer(const Flags& flags)
       : codec_(MakeCodec(flags.format)), channels_(static_cast<std::size_t>(flags.channels)) {
-    const Key key = flags.target.seed               ? Key::FromExperimentSeed(*flags.target.seed)
-                    : flags.target.key_file.empty() ? Key::FromSystem()
-                                                    : Key::FromFile(flags.target.key_file);
+    const Key key = ChooseKey(flags.target.seed, flags.target.key_file);
     VoiceOptions options = flags.method.Options();
     const Strategy strategy = StrategyOf(flags, options);
     CheckUsage([&] { SetUp(flags, strategy, options); });

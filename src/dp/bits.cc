@@ -42,22 +42,8 @@ std::uint64_t SecureBits::Next64() {
   return word;
 }
 
-namespace {
-
-Key StreamKey(const Key& key, std::initializer_list<std::string_view> fields) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const std::uint8_t byte : key.Hash(fields)) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return Key::FromHex(hex, "keyed bits");
-}
-
-}  // namespace
-
 KeyedBits::KeyedBits(const Key& key, std::initializer_list<std::string_view> fields)
-    : stream_(StreamKey(key, fields)) {}
+    : stream_(key.Derive(fields)) {}
 
 std::uint64_t KeyedBits::Next64() {
   if (next_ == 4) {

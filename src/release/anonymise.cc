@@ -73,8 +73,8 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
       throw Error(fmt::format("there is no folder '{}'", stem.parent_path().string()));
     }
   }
-  const Key key = GivenKey(options).value_or(Key::FromSystem());
-  const auto method = MakeMethod(options, key);
+  const Key key = ChooseKey(options.experiment_seed, options.key_file);
+  auto method = MakeMethod(options, key);
   const std::string id = options.in.stem().string();
   const Span whole{id, id, 0.0, -1.0, {}};
   const SoundFormat format = SoundReader(options.in).Format();
@@ -84,7 +84,7 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
   RequireDistinct({path, options.key_out, record_path}, options.in);
   RefuseExisting(path, options.Outputs());
   RefuseExisting(options.key_out, options.Outputs());
-  FitToCorpus(*method, SingleFileCorpus(options.in), options, report);
+  FitToCorpus(method, SingleFileCorpus(options.in), {}, options, report);
   const ProtectedFile made = ProtectFile(options.in, stem, {.if_exists = options.Outputs()},
                                          container, {&whole, 1}, *method, options);
   made.file->Sync();

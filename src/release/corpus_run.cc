@@ -78,7 +78,7 @@ CorpusRun::CorpusRun(const AnonymiseOptions& options, Corpus corpus)
     : options_(options),
       corpus_(std::move(corpus)),
       state_(
-          options.out, GivenKey(options),
+          options.out, GivenKey(options.experiment_seed, options.key_file),
           {"anonymise", options.Text(), Name(options.TargetStrategy()), options.context,
            std::string(options.new_ids ? "new ids" : "ids kept") + (options.mark ? ", marked" : ""),
            options.container ? Extension(*options.container) : "same", AbsoluteInput(options.in),
@@ -95,9 +95,9 @@ AnonymiseReport CorpusRun::Run(const std::string& version) {
     naming_ = MakeNaming(options_, corpus_, state_.RunKey());
     PlanNames();
     method_ = MakeMethod(options_, state_.RunKey());
-    inputs_.emplace(corpus_, method_->NeedsFit(), state_.WorkFolder(), options_.jobs);
+    inputs_.emplace(corpus_, method_->Needs(), state_.WorkFolder(), options_.jobs);
     RemoveWithdrawn();
-    FitToCorpus(*method_, corpus_, options_, report_);
+    FitToCorpus(method_, corpus_, state_.WorkFolder(), options_, report_);
     WriteKey();
   } catch (...) {
     if (!state_.IsResumed()) state_.Complete();  // nothing was begun

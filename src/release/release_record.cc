@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "speaker/pool_pseudonyms.h"
 
 namespace sotto {
 namespace {
@@ -113,10 +114,22 @@ PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where,
     throw Error(fmt::format("{}: method '{}': voice-ind or pool is allowed", where, method));
   }
   const std::string region = Text(part("pool"), "region", where);
-  return {region == "farthest"  ? PoolRule::kFarthest
-          : region == "nearest" ? PoolRule::kNearest
-                                : PoolRule::kIndependent,
-          "region " + region};
+  try {
+    return {ProgramPoolRegions().Find(region)->Rule(), "region " + region};
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+PoolRuleRecord ReleaseRecord::Rule() const {
+  const auto rule = voice.Method().Rule(voice);
+  if (!rule) return {PoolRule::kIndependent, "method " + voice.MethodName()};
+  return rule->Known(voice);
+}
+
+std::string ReleaseRecord::RuleRemark() const {
+  const auto rule = voice.Method().Rule(voice);
+  return rule ? rule->Remark(voice, strategy) : "";
 }
 
 std::string ReleaseRecord::Describe() const {

@@ -27,7 +27,9 @@ struct ReleaseRecord {
 
   // False when every utterance gets the same treatment whatever the key.
   bool HasDraws() const { return voice.Method().HasDraws(voice); }
-  PoolRuleRecord Rule() const { return voice.Method().Rule(voice); }
+  // What an attacker knows of how targets were chosen, and of the cost of that.
+  PoolRuleRecord Rule() const;
+  std::string RuleRemark() const;
   std::string Describe() const;  // "mcadams, alpha 0.5:0.9, pitch keep, strategy random"
 };
 

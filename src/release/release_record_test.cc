@@ -113,7 +113,8 @@ TEST(ReleaseRecord, AnAlphaThatNobodyMayAskForAnyMoreIsStillRead) {
   const ReleaseRecord old = ParseReleaseRecord(
       R"({"method": "mcadams", "alpha": "0.2:2", "pitch": "keep", "strategy": "perm"})", "run");
   EXPECT_EQ(old.voice.Value("alpha"), "0.2:2");
-  const TargetDraws draws(Key::FromExperimentSeed(1), old.strategy, old.voice.MethodName());
+  const TargetDraws draws(Key::ForExperiment(ExperimentKey(1)), old.strategy,
+                          old.voice.MethodName());
   EXPECT_NO_THROW(MakeVoiceMethod(old.voice, draws)->MakeTransformer(16000, 1.0, "s", "u"));
 }
 
@@ -144,7 +145,7 @@ TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
   options.voice_ind.eps = 5.0;
   EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, "test")).text, "voice-ind, eps 5");
   options.method = ProtectMethod::kPool;
-  options.pool_options.region = PoolRegion::kFarthest;
+  options.pool_options.region = ProgramPoolRegions().Find("farthest");
   EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, "test")).rule, PoolRule::kFarthest);
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "voice-ind"})"), Error);
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "hash"})"), Error);

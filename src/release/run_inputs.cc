@@ -71,13 +71,13 @@ std::string RecordingInput::Digest() const {
   return piped_ ? FileDigest(piped_->Descriptor(), piped_->Path()) : FileDigest(path_);
 }
 
-RunInputs::RunInputs(const Corpus& corpus, bool fitted, const fs::path& work, int jobs)
-    : corpus_(corpus), genders_(SpeakerGenders(corpus)) {
-  if (!fitted) return;
+RunInputs::RunInputs(const Corpus& corpus, const FitNeeds& needs, const fs::path& work, int jobs)
+    : corpus_(corpus), genders_(SpeakerGenders(corpus)), whole_(needs.folder != nullptr) {
+  if (!needs.Any()) return;
   const std::vector<std::string> digests = ReadDigests(corpus, work, jobs);
   for (std::size_t i = 0; i < digests.size(); ++i) {
     for (const Span& span : corpus.recordings[i].spans) {
-      std::string& text = fitted_[span.speaker];
+      std::string& text = fitted_[whole_ ? "" : span.speaker];
       Add(text, digests[i]);
       AddSpan(text, span);
     }
@@ -94,7 +94,7 @@ std::string RunInputs::Text(std::size_t i, const std::string& digest) const {
     if (const auto gender = genders_.find(span.speaker); gender != genders_.end()) {
       Add(text, gender->second);
     }
-    if (const auto speaker = fitted_.find(span.speaker); speaker != fitted_.end()) {
+    if (const auto speaker = fitted_.find(whole_ ? "" : span.speaker); speaker != fitted_.end()) {
       Add(text, ContentDigest(speaker->second));
     }
   }

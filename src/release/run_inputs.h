@@ -10,6 +10,7 @@
 
 #include "audio/corpus.h"
 #include "base/files.h"
+#include "voice/method.h"
 
 namespace sotto {
 
@@ -31,9 +32,11 @@ class RecordingInput {
 
 class RunInputs {
  public:
-  // `fitted`: the method learns a speaker's voice from all recordings of that speaker, so that each
-  // output follows from all of them; they are read here then.
-  RunInputs(const Corpus& corpus, bool fitted, const std::filesystem::path& work, int jobs);
+  // A method that has to be fitted learns a speaker's voice from all recordings of that speaker, or
+  // makes the whole corpus at once, so that each output follows from all of them; they are read
+  // here then.
+  RunInputs(const Corpus& corpus, const FitNeeds& needs, const std::filesystem::path& work,
+            int jobs);
 
   // Of recording i, whose content has this digest.
   std::string Text(std::size_t i, const std::string& digest) const;
@@ -41,7 +44,8 @@ class RunInputs {
  private:
   const Corpus& corpus_;
   std::map<std::string, std::string> genders_;
-  std::map<std::string, std::string> fitted_;  // by speaker
+  const bool whole_;
+  std::map<std::string, std::string> fitted_;  // by speaker, or of all under no name
 };
 
 // Everything that the corpus says beside the sound.

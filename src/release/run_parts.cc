@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "release/folder_run.h"
 #include "release/protect_recording.h"
 #include "release/run_record.h"
 #include "voice/method_table.h"
@@ -24,7 +25,8 @@ std::size_t MostDraws(const Corpus& corpus, const AnonymiseOptions& options) {
   for (const Recording& recording : corpus.recordings) {
     for (const Span& span : recording.spans) most = std::max(most, ++utterances[span.speaker]);
   }
-  return most * options.Method().DrawsPerUtterance(options);
+  const auto rule = options.Method().Rule(options);
+  return rule ? most * rule->DrawsPerUtterance(options) : most;
 }
 
 // Adds pitch and gender, and classes where they are asked for: clustering is the dearer part.
@@ -58,29 +60,30 @@ std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const K
       options, TargetDraws(key, options.TargetStrategy(), options.MethodName(), options.context));
 }
 
-void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
-                 AnonymiseReport& report) {
-  const FitNeeds needs = method.Needs();
+void FitToCorpus(std::unique_ptr<VoiceMethod>& method, const Corpus& corpus, const fs::path& work,
+                 const AnonymiseOptions& options, AnonymiseReport& report) {
+  const FitNeeds needs = method->Needs();
   if (!needs.Any()) return;
-  method.RefuseSpeakers(corpus.speakers);
+  if (needs.folder != nullptr) {
+    method =
+        RunFolderMethod(*needs.folder, corpus, work, options.TargetStrategy() != Strategy::kRandom);
+    return;
+  }
+  method->RefuseSpeakers(corpus.speakers);
   std::vector<std::string>& notes = report.notes;
   ModelledVoices modelled;
   if (needs.encoder != nullptr) {
     modelled.prints = EmbedVoices(corpus, *needs.encoder, options.jobs);
     report.target_draws = MostDraws(corpus, options);
     report.target_eps = options.Number("eps").value_or(0.0);
-    const std::vector<std::string> said =
-        options.Method().FitNotes(options, {options.TargetStrategy(), report.target_draws});
-    notes.insert(notes.end(), said.begin(), said.end());
+    if (const auto rule = options.Method().Rule(options)) {
+      const std::vector<std::string> said =
+          rule->FitNotes(options, {options.TargetStrategy(), report.target_draws});
+      notes.insert(notes.end(), said.begin(), said.end());
+    }
   }
   if (needs.voices) ModelTheVoices(corpus, options, needs, modelled, notes);
-  method.Fit(SourceVoices(std::move(modelled)));
-}
-
-std::optional<Key> GivenKey(const AnonymiseOptions& options) {
-  if (options.experiment_seed) return Key::FromExperimentSeed(*options.experiment_seed);
-  if (!options.key_file.empty()) return Key::FromFile(options.key_file);
-  return std::nullopt;
+  method->Fit(SourceVoices(std::move(modelled)));
 }
 
 void WriteKeyOut(const AnonymiseOptions& options, const Key& key, IfExists if_exists) {

@@ -17,11 +17,10 @@ namespace sotto {
 std::unique_ptr<VoiceMethod> MakeMethod(const AnonymiseOptions& options, const Key& key);
 
 // Fits the method to the speakers of the corpus, where it needs that, and says so in the report.
-void FitToCorpus(VoiceMethod& method, const Corpus& corpus, const AnonymiseOptions& options,
+// One that works on whole folders makes all of it now, in `work` (release/folder_run.h).
+void FitToCorpus(std::unique_ptr<VoiceMethod>& method, const Corpus& corpus,
+                 const std::filesystem::path& work, const AnonymiseOptions& options,
                  AnonymiseReport& report);
-
-// The user's key; absent when the operating system is to give one.
-std::optional<Key> GivenKey(const AnonymiseOptions& options);
 
 // Keeps the key for the user.
 void WriteKeyOut(const AnonymiseOptions& options, const Key& key, IfExists if_exists);

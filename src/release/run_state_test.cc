@@ -49,10 +49,10 @@ TEST(RunState, KeepsTheKeyUntilTheRunIsComplete) {
 
 TEST(RunState, OtherParametersOrAnotherKeyAreRefused) {
   const TemporaryFolder folder;
-  const Key given = Key::FromExperimentSeed(1);
+  const Key given = Key::ForExperiment(ExperimentKey(1));
   { const RunState state(folder / "out", given, {"p"}); }
   EXPECT_THROW(RunState(folder / "out", given, {"q"}), Error);
-  EXPECT_THROW(RunState(folder / "out", Key::FromExperimentSeed(2), {"p"}), Error);
+  EXPECT_THROW(RunState(folder / "out", Key::ForExperiment(ExperimentKey(2)), {"p"}), Error);
   EXPECT_THROW(RunState(folder / "out", std::nullopt, {"p"}), Error);
   EXPECT_TRUE(RunState(folder / "out", given, {"p"}).IsResumed());
 }
@@ -149,7 +149,8 @@ TEST(RunState, AFinishingRunHasNoKeyAndKnowsItsCorpus) {
         {"corpus", "{\"complete\": true}\n", {"a.wav", "text"}, {{"b 1", "no sound"}}});
   }
   EXPECT_FALSE(Has(ReadTextFile(folder / "out/.sotto-work/state"), hex.c_str()));
-  EXPECT_TRUE(Has(Refusal(folder / "out", Key::FromExperimentSeed(1)), "other parameters"));
+  EXPECT_TRUE(
+      Has(Refusal(folder / "out", Key::ForExperiment(ExperimentKey(1))), "other parameters"));
   const fs::path file = folder / "out/.sotto-work/state";
   const std::string whole = ReadTextFile(file);
   for (std::size_t i = 0; i < whole.size(); i += 7) {

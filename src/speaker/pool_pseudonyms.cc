@@ -36,6 +36,60 @@ std::vector<std::size_t> ByFallingSimilarity(std::vector<std::size_t> places,
   return places;
 }
 
+class RandomRegion : public PoolRegion {
+ public:
+  RandomRegion() : PoolRegion("random", "N at random") {}
+  std::vector<std::size_t> Choose(PoolView view, BitSource& bits) const override {
+    return Draw(std::move(view.candidates), view.n, bits);
+  }
+};
+
+class RegionBySource : public PoolRegion {
+ public:
+  RegionBySource(const char* name, const char* help, PoolRule rule)
+      : PoolRegion(name, help), rule_(rule) {}
+  PoolRule Rule() const override { return rule_; }
+  std::vector<std::size_t> Choose(PoolView view, BitSource& /*bits*/) const override {
+    auto region = ByFallingSimilarity(std::move(view.candidates), view.to_source);
+    if (rule_ == PoolRule::kFarthest) std::reverse(region.begin(), region.end());
+    return region;
+  }
+
+ private:
+  PoolRule rule_;
+};
+
+class RegionByDensity : public PoolRegion {
+ public:
+  RegionByDensity(const char* name, const char* help, bool dense)
+      : PoolRegion(name, help), dense_(dense) {}
+  bool GoesByDensity() const override { return true; }
+  std::vector<std::size_t> Choose(PoolView view, BitSource& bits) const override {
+    const auto centre = static_cast<Eigen::Index>(Centre(view, bits));
+    return ByFallingSimilarity(std::move(view.candidates), view.within.col(centre));
+  }
+
+ private:
+  // Drawn from the densest (sparsest) tenth of the candidates.
+  std::size_t Centre(const PoolView& view, BitSource& bits) const {
+    std::vector<std::pair<float, std::size_t>> density;
+    for (const std::size_t i : view.candidates) {
+      const auto column = static_cast<Eigen::Index>(i);
+      const auto near = ByFallingSimilarity(view.candidates, view.within.col(column));
+      float sum = 0.0F;
+      for (std::size_t k = 0; k < view.n; ++k) {
+        sum += view.within(static_cast<Eigen::Index>(near[k]), column);
+      }
+      density.emplace_back(sum, i);
+    }
+    std::sort(density.begin(), density.end());
+    if (dense_) std::reverse(density.begin(), density.end());
+    return density[bits.Below(std::max<std::size_t>(1, density.size() / 10))].second;
+  }
+
+  bool dense_;
+};
+
 struct Sizes {
   std::size_t n, n_star;
 };
@@ -69,9 +123,7 @@ class PoolDraws {
       RequireGenders(pool, "the pool");
       RequireGenders(source, "the source");
     }
-    if (options.region == PoolRegion::kDense || options.region == PoolRegion::kSparse) {
-      within_ = Similarities(voices_, voices_.vectors, plda);
-    }
+    if (options.region->GoesByDensity()) within_ = Similarities(voices_, voices_.vectors, plda);
   }
 
   PoolRelease Run() {
@@ -83,7 +135,7 @@ class PoolDraws {
         source_, by_speaker ? ModelOf::kSpeaker : ModelOf::kUtterance, Averaging::kPlain);
     std::map<std::string, std::size_t> index;
     for (std::size_t i = 0; i < units.ids.size(); ++i) index[units.ids[i]] = i;
-    if (options_.region == PoolRegion::kFarthest || options_.region == PoolRegion::kNearest) {
+    if (options_.region->Rule() != PoolRule::kIndependent) {
       to_source_ = Similarities(voices_, units.vectors, plda_);
     }
     Eigen::MatrixXf pseudonyms(units.vectors.rows(), units.vectors.cols());
@@ -124,53 +176,19 @@ class PoolDraws {
     return all;
   }
 
-  // A centre drawn from the densest (sparsest) tenth of the candidates.
-  std::size_t Centre(const std::vector<std::size_t>& candidates, std::size_t n,
-                     BitSource& bits) const {
-    std::vector<std::pair<float, std::size_t>> density;
-    for (const std::size_t i : candidates) {
-      const auto near = ByFallingSimilarity(candidates, within_.col(static_cast<Eigen::Index>(i)));
-      float sum = 0.0F;
-      for (std::size_t k = 0; k < n; ++k) {
-        sum += within_(static_cast<Eigen::Index>(near[k]), static_cast<Eigen::Index>(i));
-      }
-      density.emplace_back(sum, i);
-    }
-    std::sort(density.begin(), density.end());
-    if (options_.region == PoolRegion::kDense) std::reverse(density.begin(), density.end());
-    return density[bits.Below(std::max<std::size_t>(1, density.size() / 10))].second;
-  }
-
   Eigen::VectorXf Pseudonym(const std::string& unit, const std::string& speaker,
                             Eigen::Index column, PoolMeasured& measured) const {
-    KeyedBits bits(key_,
-                   {"sotto pool 1", options_.context, Name(options_.region), Name(options_.gender),
-                    options_.per == ProtectPer::kSpeaker ? "speaker" : "utterance", unit});
+    KeyedBits bits(
+        key_, {"sotto pool 1", options_.context, options_.region->Name(), Name(options_.gender),
+               options_.per == ProtectPer::kSpeaker ? "speaker" : "utterance", unit});
     std::vector<std::size_t> candidates = Candidates(speaker, bits);
     const Sizes sizes = ChooseSizes(options_, candidates.size());
     if (candidates.size() < measured.candidates_least) {
       measured = {candidates.size(), sizes.n, sizes.n_star};
     }
-    std::vector<std::size_t> region;
-    switch (options_.region) {
-      case PoolRegion::kRandom:
-        region = Draw(std::move(candidates), sizes.n, bits);
-        break;
-      case PoolRegion::kNearest:
-        region = ByFallingSimilarity(std::move(candidates), to_source_.col(column));
-        break;
-      case PoolRegion::kFarthest:
-        region = ByFallingSimilarity(std::move(candidates), to_source_.col(column));
-        std::reverse(region.begin(), region.end());
-        break;
-      case PoolRegion::kDense:
-      case PoolRegion::kSparse: {
-        const std::size_t centre = Centre(candidates, sizes.n, bits);
-        region = ByFallingSimilarity(std::move(candidates),
-                                     within_.col(static_cast<Eigen::Index>(centre)));
-        break;
-      }
-    }
+    PoolView view{std::move(candidates), sizes.n, within_, {}};
+    if (to_source_.cols() > 0) view.to_source = to_source_.col(column);
+    std::vector<std::size_t> region = options_.region->Choose(std::move(view), bits);
     region.resize(sizes.n);
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(voices_.vectors.rows());
     for (const std::size_t i : Draw(std::move(region), sizes.n_star, bits)) {
@@ -192,28 +210,21 @@ class PoolDraws {
 
 }  // namespace
 
-PoolRegion ParsePoolRegion(const std::string& name) {
-  for (const PoolRegion region : {PoolRegion::kRandom, PoolRegion::kFarthest, PoolRegion::kNearest,
-                                  PoolRegion::kDense, PoolRegion::kSparse}) {
-    if (name == Name(region)) return region;
-  }
-  throw Error(fmt::format("region '{}': one of random, farthest, nearest, dense, sparse", name));
-}
-
-const char* Name(PoolRegion region) {
-  switch (region) {
-    case PoolRegion::kFarthest:
-      return "farthest";
-    case PoolRegion::kNearest:
-      return "nearest";
-    case PoolRegion::kDense:
-      return "dense";
-    case PoolRegion::kSparse:
-      return "sparse";
-    case PoolRegion::kRandom:
-      break;
-  }
-  return "random";
+const PoolRegions& ProgramPoolRegions() {
+  static const PoolRegions table = [] {
+    PoolRegions regions;
+    regions.Add(std::make_shared<const RandomRegion>());
+    regions.Add(std::make_shared<const RegionBySource>(
+        "farthest", "the N least similar to the source", PoolRule::kFarthest));
+    regions.Add(std::make_shared<const RegionBySource>("nearest", "the N most similar to it",
+                                                       PoolRule::kNearest));
+    regions.Add(std::make_shared<const RegionByDensity>(
+        "dense", "a voice with close neighbours, and its N nearest", true));
+    regions.Add(std::make_shared<const RegionByDensity>(
+        "sparse", "a voice with distant neighbours, and its N nearest", false));
+    return regions;
+  }();
+  return table;
 }
 
 PoolGender ParsePoolGender(const std::string& name) {
@@ -236,8 +247,7 @@ const char* Name(PoolGender gender) {
 }
 
 bool PoolOptions::DependsOnSource() const {
-  return region == PoolRegion::kFarthest || region == PoolRegion::kNearest ||
-         gender != PoolGender::kRandom;
+  return region->Rule() != PoolRule::kIndependent || gender != PoolGender::kRandom;
 }
 
 PoolRelease ReleasePool(const EmbeddingSet& source, const EmbeddingSet& pool,

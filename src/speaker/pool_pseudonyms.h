@@ -8,27 +8,50 @@
 // and sparse draw without looking at the source.
 #pragma once
 
+#include <Eigen/Core>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/definition_table.h"
 #include "base/random.h"
 #include "speaker/embeddings.h"
+#include "speaker/pool_rule.h"
 #include "speaker/scoring.h"
 #include "speaker/voice_indistinguishability.h"
 
 namespace sotto {
 
-enum class PoolRegion {
-  kRandom,    // N at random
-  kFarthest,  // the N least similar to the source
-  kNearest,   // the N most similar to it
-  kDense,     // a random voice of the tenth with the closest neighbours, and its N nearest
-  kSparse,    // the same of the tenth with the farthest neighbours
+class BitSource;
+
+// What a region of the pool is chosen from for one source.
+struct PoolView {
+  std::vector<std::size_t> candidates;  // places in the pool
+  std::size_t n = 0;                    // voices of the region
+  const Eigen::MatrixXf& within;        // similarities in the pool, where it goes by density
+  Eigen::VectorXf to_source;            // of the pool to the source, where it looks at that
 };
-PoolRegion ParsePoolRegion(const std::string& name);
-const char* Name(PoolRegion region);
+
+// A way to choose a region; a table like those of methods and of target rules.
+class PoolRegion : public TableEntry {
+ public:
+  using TableEntry::TableEntry;
+  virtual PoolRule Rule() const { return PoolRule::kIndependent; }
+  virtual bool GoesByDensity() const { return false; }
+  // All candidates or fewer, the n of the region first.
+  virtual std::vector<std::size_t> Choose(PoolView view, BitSource& bits) const = 0;
+};
+
+class PoolRegions : public DefinitionTable<PoolRegion> {
+ public:
+  PoolRegions() : DefinitionTable("region") {}
+};
+// random (the default): N at random. farthest, nearest: the N least (most) similar to the source.
+// dense, sparse: a random voice of the tenth with the closest (farthest) neighbours, and its N
+// nearest.
+const PoolRegions& ProgramPoolRegions();
 
 enum class PoolGender {
   kRandom,  // drawn, whatever the source's; without labels in the pool, all candidates
@@ -39,7 +62,7 @@ PoolGender ParsePoolGender(const std::string& name);
 const char* Name(PoolGender gender);
 
 struct PoolOptions {
-  PoolRegion region = PoolRegion::kRandom;
+  std::shared_ptr<const PoolRegion> region = ProgramPoolRegions().All().front();
   PoolGender gender = PoolGender::kRandom;
   ProtectPer per = ProtectPer::kSpeaker;
   std::optional<std::size_t> n;       // default min(200, half the candidates)

@@ -19,11 +19,6 @@ namespace {
 
 void EachIdIsASpeaker(EmbeddingSet& set) { set.speakers = set.ids; }
 
-Key ChooseKey(const ProtectOptions& options) {
-  if (options.experiment_seed) return Key::FromExperimentSeed(*options.experiment_seed);
-  return options.key_file.empty() ? Key::FromSystem() : Key::FromFile(options.key_file);
-}
-
 void RefuseOutput(const fs::path& out) {
   if (fs::exists(out) && (!fs::is_directory(out) || !fs::is_empty(out))) {
     throw Error(fmt::format("'{}' is not empty: choose a new folder for the output", out.string()));
@@ -101,12 +96,11 @@ Drawn DrawPool(const EmbeddingSet& source, const EmbeddingSet& pool, const Prote
   PoolRelease release =
       ReleasePool(source, pool, options.pool_options, key, plda ? &*plda : nullptr);
   Drawn drawn;
-  if (options.pool_options.region == PoolRegion::kFarthest ||
-      options.pool_options.region == PoolRegion::kNearest) {
+  if (options.pool_options.region->Rule() != PoolRule::kIndependent) {
     drawn.notes.push_back(
         fmt::format("region {} depends on the source and gives it away: for reproducing B1, not "
                     "for protection",
-                    Name(options.pool_options.region)));
+                    options.pool_options.region->Name()));
   }
   const PoolMeasured& measured = release.measured;
   drawn.private_notes.push_back(fmt::format("at least {} candidates for each draw, N {}, N* {}",
@@ -153,7 +147,7 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
   }
   const auto encoder = fs::is_directory(options.in) ? ReadEncoderRecord(options.in) : std::nullopt;
   const EmbeddingSet pool = own_pool ? source : ReadPoolEmbeddings(options.pool);
-  const Key key = ChooseKey(options);
+  const Key key = ChooseKey(options.experiment_seed, options.key_file);
   const ProtectCounts counts = CountProtect(source, pool);
   Drawn drawn = options.method == ProtectMethod::kVoiceInd
                     ? DrawVoiceInd(source, pool, options.voice_ind, key, version)

@@ -51,7 +51,7 @@ ordered_json PoolRecord(const PoolOptions& options, const ProtectCounts& counts,
       candidates[std::string(1, gender)] = voices;
     }
   }
-  return {{"region", Name(options.region)},
+  return {{"region", options.region->Name()},
           {"gender", Name(options.gender)},
           {"distance", plda ? "plda" : "cosine"},
           {"per", Text(options.per)},

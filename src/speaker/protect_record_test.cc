@@ -79,9 +79,9 @@ TEST_F(ProtectRecords, AreTheSameWhateverTheVoiceprint) {
   ExpectTheSame("the assignment alone, the speakers are the pool");
   options_.pool = folder_ / "pool";
   options_.method = ProtectMethod::kPool;
-  for (const PoolRegion region : {PoolRegion::kRandom, PoolRegion::kNearest, PoolRegion::kSparse}) {
-    options_.pool_options.region = region;
-    ExpectTheSame(Name(region));
+  for (const char* region : {"random", "nearest", "sparse"}) {
+    options_.pool_options.region = ProgramPoolRegions().Find(region);
+    ExpectTheSame(region);
   }
 }
 

@@ -22,7 +22,7 @@ using testing::FalsifyDp;
 using testing::NeighbourPair;
 using testing::Voices;
 
-const Key kKey = Key::FromExperimentSeed(1);
+const Key kKey = Key::ForExperiment(ExperimentKey(1));
 
 TEST(AngularDistance, IsAccurateAtSmallAnglesAndAMetric) {
   Eigen::MatrixXf x(2, 4);
@@ -163,19 +163,19 @@ TEST(Pool, SizesFollowTheCardAndContradictionsAreErrors) {
 TEST(Pool, RegionsAreWhatTheyAreCalled) {
   const EmbeddingSet source = Voices("s", 8, 2, 1);
   const EmbeddingSet pool = Voices("p", 100, 1, 2);
-  const auto mean_cosine = [&](PoolRegion region) {
+  const auto mean_cosine = [&](const char* region) {
     PoolOptions options;
-    options.region = region;
+    options.region = ProgramPoolRegions().Find(region);
     const PoolRelease release = ReleasePool(source, pool, options, kKey);
     const auto a = MakeModels(source, ModelOf::kSpeaker, Averaging::kPlain);
     const auto b = MakeModels(release.set, ModelOf::kSpeaker, Averaging::kPlain);
     return static_cast<double>(CosineScores(a.vectors, b.vectors).diagonal().mean());
   };
-  const double random = mean_cosine(PoolRegion::kRandom);
-  EXPECT_LT(mean_cosine(PoolRegion::kFarthest), random - 0.2);
-  EXPECT_GT(mean_cosine(PoolRegion::kNearest), random + 0.2);
-  for (const PoolRegion region : {PoolRegion::kDense, PoolRegion::kSparse}) {
-    EXPECT_LT(std::abs(mean_cosine(region)), 0.45) << Name(region);  // not drawn by the source
+  const double random = mean_cosine("random");
+  EXPECT_LT(mean_cosine("farthest"), random - 0.2);
+  EXPECT_GT(mean_cosine("nearest"), random + 0.2);
+  for (const char* region : {"dense", "sparse"}) {
+    EXPECT_LT(std::abs(mean_cosine(region)), 0.45) << region;  // not drawn by the source
   }
 }
 
@@ -215,9 +215,9 @@ TEST(Pool, GenderIsSameOtherOrDrawn) {
 TEST(Pool, TheFarthestRegionIsFoundOutAndTheRandomOneIsNot) {
   const EmbeddingSet source = Voices("s", 100, 1, 3, 192);
   const EmbeddingSet pool = Voices("p", 261, 1, 4, 192);
-  const auto found = [&](PoolRegion region) {
+  const auto found = [&](const char* region) {
     PoolOptions options;
-    options.region = region;
+    options.region = ProgramPoolRegions().Find(region);
     const PoolRelease release = ReleasePool(source, pool, options, kKey);
     const auto scores = CosineScores(source.vectors, release.set.vectors);
     int hits = 0;
@@ -228,8 +228,8 @@ TEST(Pool, TheFarthestRegionIsFoundOutAndTheRandomOneIsNot) {
     }
     return hits;
   };
-  EXPECT_GT(found(PoolRegion::kFarthest), 85);
-  EXPECT_LT(found(PoolRegion::kRandom), 8);
+  EXPECT_GT(found("farthest"), 85);
+  EXPECT_LT(found("random"), 8);
 }
 
 TEST(Pool, PerUtteranceDrawsAnewForEachOne) {
@@ -305,7 +305,7 @@ TEST(ProtectedXvectors, RealPoolOf1160SpeakersWithItsPlda) {
   }
   const PldaBackend plda = ReadPldaBackend(folder);
   PoolOptions options;
-  options.region = PoolRegion::kFarthest;
+  options.region = ProgramPoolRegions().Find("farthest");
   options.gender = PoolGender::kSame;
   const PoolRelease far = ReleasePool(pool.Select(first), pool.Select(rest), options, kKey, &plda);
   EXPECT_TRUE(far.set.vectors.allFinite());

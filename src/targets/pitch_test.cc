@@ -11,7 +11,7 @@ namespace sotto {
 namespace {
 
 TargetDraws Draws(std::uint64_t seed, Strategy strategy) {
-  return TargetDraws(Key::FromExperimentSeed(seed), strategy, "vtln");
+  return TargetDraws(Key::ForExperiment(ExperimentKey(seed)), strategy, "vtln");
 }
 
 VoiceModel Voice(const std::string& name, Gender gender, double f0_hz, double deviation = 0.2) {

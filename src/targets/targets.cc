@@ -46,8 +46,7 @@ double TargetDraws::Uniform(std::string_view parameter, double lo, double hi,
 
 Key TargetDraws::Derive(std::string_view parameter, std::string_view utterance) const {
   constexpr std::string_view kVersion = "sotto derived key 1";
-  return Key::FromHex(key_.Name({kVersion, method_, parameter, utterance, context_}, 64),
-                      "derived key");
+  return key_.Derive({kVersion, method_, parameter, utterance, context_});
 }
 
 }  // namespace sotto

@@ -10,7 +10,7 @@ namespace sotto {
 namespace {
 
 TargetDraws Draws(std::uint64_t seed, Strategy strategy, const std::string& context = {}) {
-  return TargetDraws(Key::FromExperimentSeed(seed), strategy, "mcadams", context);
+  return TargetDraws(Key::ForExperiment(ExperimentKey(seed)), strategy, "mcadams", context);
 }
 
 double Draw(const TargetDraws& draws, const std::string& speaker, const std::string& utterance) {

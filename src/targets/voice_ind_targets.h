@@ -12,11 +12,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "speaker/embeddings.h"
 #include "targets/pseudo_speakers.h"
+#include "targets/target_rule.h"
 #include "targets/targets.h"
 
 namespace sotto {
@@ -43,6 +45,9 @@ class VoiceIndTargets {
 
 // What so many draws for one speaker cost together.
 double VoiceIndEpsilon(double eps, std::size_t draws);
+
+// The rule that chooses so.
+std::shared_ptr<const TargetRule> VoiceIndRule();
 
 // What an eps covers here, in one sentence for records, notes and pages.
 extern const char* const kVoiceIndCovers;

@@ -26,7 +26,7 @@ SpeakerPool Circle(int n) {
 }
 
 TargetDraws Draws(Strategy strategy, std::uint64_t seed = 1) {
-  return {Key::FromExperimentSeed(seed), strategy, "neural"};
+  return {Key::ForExperiment(ExperimentKey(seed)), strategy, "neural"};
 }
 
 TEST(VoiceIndTargets, ALargeEpsilonTakesTheNearestVoiceOfTheGender) {

@@ -231,7 +231,7 @@ TEST(LiveMethod, DrawsByTheStrategyAndOutlivesItsMethod) {
   const std::vector<float> x = Buzz(3 * 16000 + 8000, 16000);
   const auto run = [&](Strategy strategy, const std::string& speaker,
                        const std::string& utterance) {
-    const TargetDraws draws(Key::FromExperimentSeed(1), strategy, "neural");
+    const TargetDraws draws(Key::ForExperiment(ExperimentKey(1)), strategy, "neural");
     const auto transformer =
         MakeVoiceMethod(options, draws)->MakeTransformer(16000, 1.0, speaker, utterance);
     EXPECT_LE(transformer->LatencySamples(), 4000U);
@@ -256,9 +256,9 @@ TEST(LiveMethod, ChannelsShareTheVoiceAndHaveNoiseOfTheirOwnOnTheContent) {
     if (noisy) synth.metadata["sotto.content_noise"] = "0.5";
     const testing::TemporaryFolder folder;
     testing::WriteNets(folder.Path(), NeuralModels(plain->Content().File(), std::move(synth)));
-    const auto method =
-        MakeVoiceMethod(ParseMethodText("neural:streaming,neural=" + folder.Path().string()),
-                        TargetDraws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural"));
+    const auto method = MakeVoiceMethod(
+        ParseMethodText("neural:streaming,neural=" + folder.Path().string()),
+        TargetDraws(Key::ForExperiment(ExperimentKey(1)), Strategy::kRandom, "neural"));
     const auto run = [&](std::size_t channel) {
       return Transform(*method->MakeTransformer(16000, 1.0, "s", "u", channel), x, 16000);
     };
@@ -273,14 +273,12 @@ TEST(LiveMethod, ChannelsShareTheVoiceAndHaveNoiseOfTheirOwnOnTheContent) {
 NeuralMethod VoiceIndMethod(std::optional<std::size_t> max_draws, double eps,
                             const std::vector<std::string>& utterances,
                             Strategy strategy = Strategy::kRandom) {
-  NeuralOptions options;
-  options.target = NeuralTarget::kVoiceInd;
-  options.eps = eps;
-  options.streaming = true;
-  options.max_draws = max_draws;
-  NeuralMethod method(options, TargetGender::kRandom, PitchMode::kTarget,
-                      TargetDraws(Key::FromExperimentSeed(1), strategy, "neural"));
-  const SpeakerPool pool = OpenNeuralNets(options).pool;
+  VoiceOptions options = ParseMethodText("neural:streaming,target=voice-ind,eps=1");
+  options.Set("eps", std::to_string(eps));
+  if (max_draws) options.Set("max-draws", std::to_string(*max_draws));
+  NeuralMethod method(options,
+                      TargetDraws(Key::ForExperiment(ExperimentKey(1)), strategy, "neural"));
+  const SpeakerPool pool = OpenNeuralNets(ReadNeuralOptions(options)).pool;
   ModelledVoices sources;
   EmbeddingSet& set = sources.prints.set;
   set.ids = utterances;

@@ -2,6 +2,7 @@
 // makes.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 
 namespace sotto {
 
+class FolderMethod;
 class SpeakerEncoder;
 
 // What a method wants to know of the voices to be protected.
@@ -21,7 +23,9 @@ struct FitNeeds {
   F0Method f0_method = F0Method::kFast;
   // Where given, the embeddings of their utterances by this encoder.
   const SpeakerEncoder* encoder = nullptr;
-  bool Any() const { return voices || encoder != nullptr; }
+  // Where given, all of them at once, to make their files itself (release/folder_run.h).
+  const FolderMethod* folder = nullptr;
+  bool Any() const { return voices || encoder != nullptr || folder != nullptr; }
 };
 
 // Built once in the lab (sotto build), fitted to a user where the method needs it, then it
@@ -53,6 +57,31 @@ class VoiceMethod {
                                                          const std::string& speaker,
                                                          const std::string& utterance,
                                                          std::size_t channel) const = 0;
+};
+
+// One channel of one utterance, in a file of its own.
+struct FolderFile {
+  std::string name;  // below both folders: "0001/000001.wav", the same folder for a speaker's all
+  std::string speaker, utterance;
+  std::size_t channel = 0;
+};
+
+// A method that works on a whole corpus and makes all files itself: a command, or a system that has
+// to know all speakers at once. What it makes must follow from the sound, its parameters and its
+// draws alone.
+class FolderMethod : public VoiceMethod {
+ public:
+  FitNeeds Needs() const override { return {.folder = this}; }
+  // From each file below `in` (WAV, one channel) one of its name, rate and number of samples below
+  // `out`, which is empty. Throws Error where it cannot.
+  virtual void Protect(const std::filesystem::path& in, const std::filesystem::path& out,
+                       const std::vector<FolderFile>& files) const = 0;
+
+ private:
+  std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                 const std::string& speaker,
+                                                 const std::string& utterance,
+                                                 std::size_t channel) const final;
 };
 
 }  // namespace sotto

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-
 #include "base/error.h"
 #include "voice/mcadams_method.h"
 #include "voice/neural_method.h"
@@ -13,15 +10,9 @@
 
 namespace sotto {
 
-const Parameter* MethodDefinition::Find(std::string_view parameter) const {
-  const auto found = std::find_if(parameters_.begin(), parameters_.end(),
-                                  [&](const Parameter& known) { return known.name == parameter; });
-  return found == parameters_.end() ? nullptr : &*found;
-}
-
 std::vector<std::string> MethodDefinition::RecordFields() const {
   std::vector<std::string> fields = {"method"};
-  for (const Parameter& parameter : parameters_) {
+  for (const Parameter& parameter : Parameters()) {
     if (parameter.changes_sound && !parameter.record.empty()) fields.push_back(parameter.record);
   }
   for (const std::string& fact : FactFields()) fields.push_back(fact);
@@ -40,55 +31,23 @@ std::filesystem::path MethodDefinition::FileOf(const VoiceOptions& options,
 
 void MethodDefinition::SetUpStream(VoiceOptions& options, Strategy strategy) const {
   if (strategy == Strategy::kRandom) {
-    throw Error(fmt::format("--strategy random: method {} draws once for a stream", name_));
+    throw Error(fmt::format("--strategy random: method {} draws once for a stream", Name()));
   }
   options.block_s = kStreamBlockS;
 }
 
-PoolRuleRecord MethodDefinition::Rule(const VoiceOptions& /*options*/) const {
-  return {PoolRule::kIndependent, "method " + name_};
-}
-
-void MethodTable::Add(std::shared_ptr<const MethodDefinition> method) {
-  for (const auto& known : methods_) {
-    if (known->Name() == method->Name()) {
-      throw Error(fmt::format("two methods '{}'", method->Name()));
-    }
-  }
-  methods_.push_back(std::move(method));
-}
-
-std::shared_ptr<const MethodDefinition> MethodTable::Find(std::string_view name) const {
-  for (const auto& method : methods_) {
-    if (method->Name() == name) return method;
-  }
-  throw Error(fmt::format("method '{}': {} is allowed", name, ListOf(Names())));
-}
-
-std::vector<std::string> MethodTable::Names() const {
-  std::vector<std::string> names;
-  for (const auto& method : methods_) names.push_back(method->Name());
-  return names;
-}
-
-std::vector<std::string> MethodTable::Owners(std::string_view parameter) const {
-  std::vector<std::string> owners;
-  for (const auto& method : methods_) {
-    if (method->Find(parameter) != nullptr) owners.push_back(method->Name());
-  }
-  return owners;
+MethodTable MethodsWith(const TargetRules& rules) {
+  MethodTable methods;
+  methods.Add(McAdamsDefinition());
+  methods.Add(VoiceMaskDefinition());
+  methods.Add(VtlnDefinition());
+  methods.Add(NeuralDefinition(rules));
+  methods.Add(AdainDefinition(rules));
+  return methods;
 }
 
 const MethodTable& ProgramMethods() {
-  static const MethodTable table = [] {
-    MethodTable methods;
-    methods.Add(McAdamsDefinition());
-    methods.Add(VoiceMaskDefinition());
-    methods.Add(VtlnDefinition());
-    methods.Add(NeuralDefinition());
-    methods.Add(AdainDefinition());
-    return methods;
-  }();
+  static const MethodTable table = MethodsWith(ProgramTargetRules());
   return table;
 }
 
@@ -133,6 +92,13 @@ VoiceOptions ParseMethodText(const std::string& text, const MethodTable& methods
   } catch (const Error& error) {
     throw Error(fmt::format("method '{}': {}", text, error.what()));
   }
+}
+
+std::unique_ptr<StreamTransformer> FolderMethod::MakeChannel(int /*rate_hz*/, double /*peak_limit*/,
+                                                             const std::string& /*speaker*/,
+                                                             const std::string& /*utterance*/,
+                                                             std::size_t /*channel*/) const {
+  throw Error("this method works on whole folders, not on sound as it comes");
 }
 
 std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, TargetDraws draws) {

@@ -20,7 +20,7 @@ namespace {
 using testing::SyntheticVowel;
 
 TargetDraws Draws(const std::string& method, std::uint64_t seed = 1) {
-  return TargetDraws(Key::FromExperimentSeed(seed), Strategy::kPerm, method);
+  return TargetDraws(Key::ForExperiment(ExperimentKey(seed)), Strategy::kPerm, method);
 }
 
 // A method for a speaker "s" fitted to a synthetic vowel.
@@ -180,11 +180,11 @@ TEST(McAdamsMethod, WithoutPitchIsTheTransformerAloneWithItsLatency) {
 }
 
 TEST(McAdamsMethod, RefusesRangesOutsideWhatAlphaMayBe) {
-  EXPECT_THROW(McAdamsMethod({0.01, 0.9},
-                             TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, "mcadams")),
+  EXPECT_THROW(McAdamsMethod({0.01, 0.9}, TargetDraws(Key::ForExperiment(ExperimentKey(1)),
+                                                      Strategy::kPerm, "mcadams")),
                Error);
-  EXPECT_THROW(McAdamsMethod({0.5, 3.0},
-                             TargetDraws(Key::FromExperimentSeed(1), Strategy::kPerm, "mcadams")),
+  EXPECT_THROW(McAdamsMethod({0.5, 3.0}, TargetDraws(Key::ForExperiment(ExperimentKey(1)),
+                                                     Strategy::kPerm, "mcadams")),
                Error);
 }
 

@@ -32,9 +32,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSpeech = "data/speech/libri_eval/wav";
 
-NeuralMethod Method(const NeuralOptions& options = {}) {
-  return {options, TargetGender::kRandom, PitchMode::kTarget,
-          TargetDraws(Key::FromExperimentSeed(5), Strategy::kRandom, "neural")};
+NeuralMethod Method(const std::string& text = "neural") {
+  return {ParseMethodText(text),
+          TargetDraws(Key::ForExperiment(ExperimentKey(5)), Strategy::kRandom, "neural")};
 }
 
 std::vector<float> Convert(const NeuralMethod& method, std::span<const float> x, int rate_hz,
@@ -100,7 +100,7 @@ TEST(NeuralNets, ThoseForAStreamKeepTheirSizeAndLatencyAndSpeakOnRealSpeech) {
   NeuralOptions options;
   options.streaming = true;
   EXPECT_NE(NetsFingerprint(options), NetsFingerprint({}));
-  const NeuralMethod method = Method(options);
+  const NeuralMethod method = Method("neural:streaming");
   EXPECT_EQ(method.MakeTransformer(16000, 1.0, "s", "u")->LatencySamples(), 3639u);
   for (const int rate_hz : {8000, 44100, 48000, 96000, 192000}) {
     const auto transformer = method.MakeTransformer(rate_hz, 1.0, "s", "u");
@@ -116,9 +116,10 @@ TEST(NeuralNets, ThoseForAStreamKeepTheirSizeAndLatencyAndSpeakOnRealSpeech) {
 TEST(NeuralNets, TheOneOfMethodAdainKeepsItsSizeAndSpeaksOnRealSpeech) {
   EXPECT_LE(kAdainBytes.size(), std::size_t{8} << 20);
   SOTTO_NEEDS_SHARED(kSpeech);
-  const NeuralMethod method({}, TargetGender::kRandom, PitchMode::kTarget,
-                            TargetDraws(Key::FromExperimentSeed(5), Strategy::kRandom, "adain"),
-                            NeuralKind::kAdain);
+  const NeuralMethod method(
+      VoiceOptions("adain"),
+      TargetDraws(Key::ForExperiment(ExperimentKey(5)), Strategy::kRandom, "adain"),
+      NeuralKind::kAdain);
   const std::vector<float> x = ReadSound(Recordings(80).front()).channels[0];
   const std::vector<float> y = Convert(method, x, 16000);
   ASSERT_EQ(y.size(), x.size());
@@ -243,18 +244,15 @@ TEST(NeuralNets, WhereSpeechIsCutOffNoTailOfMadeSoundStays) {
 // One synthesiser serves both: what Moonshine hears and what our own net hears lie close enough
 // together to sound alike.
 TEST(NeuralMethod, VoiceIndChoosesByTheSourceAndFailsWithoutAnEmbedding) {
-  NeuralOptions options;
-  options.target = NeuralTarget::kVoiceInd;
-  options.eps = 1e5;
-  NeuralMethod method(options, TargetGender::kRandom, PitchMode::kTarget,
-                      TargetDraws(Key::FromExperimentSeed(3), Strategy::kRandom, "neural"));
+  NeuralMethod method(
+      ParseMethodText("neural:target=voice-ind,eps=1e5"),
+      TargetDraws(Key::ForExperiment(ExperimentKey(3)), Strategy::kRandom, "neural"));
   EXPECT_TRUE(method.NeedsFit());
   ASSERT_NE(method.Needs().encoder, nullptr);
   EXPECT_THROW(method.Target("s", "1"), Error);  // not fitted
-  options.target = NeuralTarget::kPool;
-  options.eps.reset();
-  const NeuralMethod pool(options, TargetGender::kRandom, PitchMode::kTarget,
-                          TargetDraws(Key::FromExperimentSeed(3), Strategy::kRandom, "neural"));
+  const NeuralMethod pool(
+      ParseMethodText("neural:target=pool"),
+      TargetDraws(Key::ForExperiment(ExperimentKey(3)), Strategy::kRandom, "neural"));
   const SpeakerVoice some = pool.Target("s", "1");
   ModelledVoices sources;
   EmbeddingSet& set = sources.prints.set;

@@ -41,7 +41,7 @@ SpeakerPool MadeUpPool(int each) {
 }
 
 TargetDraws Draws(Strategy strategy, std::uint64_t seed = 3) {
-  return {Key::FromExperimentSeed(seed), strategy, "neural"};
+  return {Key::ForExperiment(ExperimentKey(seed)), strategy, "neural"};
 }
 
 TEST(SpeakerPool, ComesBackFromItsFile) {

@@ -143,13 +143,13 @@ TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
   const testing::TemporaryFolder folder;
   VoiceOptions options;
   options.Use("neural");
-  const TargetDraws draws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural");
+  const TargetDraws draws(Key::ForExperiment(ExperimentKey(1)), Strategy::kRandom, "neural");
   EXPECT_NO_THROW(MakeVoiceMethod(options, draws));  // the nets in the program
   options.Set("neural", folder.Path().string());
   EXPECT_THROW(MakeVoiceMethod(options, draws), Error);
   testing::WriteNets(folder.Path(), *SmallModels());
-  for (const NeuralTarget target : {NeuralTarget::kGenerated, NeuralTarget::kPool}) {
-    options.Set("target", Name(target));
+  for (const char* target : {"generated", "pool"}) {
+    options.Set("target", target);
     options.Set("bend", "2.0");
     const auto method = MakeVoiceMethod(options, draws);
     EXPECT_FALSE(method->NeedsFit());
@@ -177,11 +177,12 @@ TEST(NeuralMethod, ProtectsWithDrawnTargetsAndNamesWhatIsMissing) {
 TEST(NeuralMethod, DrawsTheGenderThatIsAsked) {
   const testing::TemporaryFolder folder;
   testing::WriteNets(folder.Path(), *SmallModels());
-  NeuralOptions options;
-  options.folder = folder.Path();
-  options.target = NeuralTarget::kPool;
-  NeuralMethod method(options, TargetGender::kOther, PitchMode::kTarget,
-                      TargetDraws(Key::FromExperimentSeed(1), Strategy::kRandom, "neural"));
+  VoiceOptions options("neural");
+  options.Set("neural", folder.Path().string());
+  options.Set("target", "pool");
+  options.Set("target-gender", "other");
+  NeuralMethod method(
+      options, TargetDraws(Key::ForExperiment(ExperimentKey(1)), Strategy::kRandom, "neural"));
   ModelledVoices sources;
   VoiceModel known, unknown;
   known.name = "known";
@@ -227,13 +228,13 @@ TEST(NeuralVoice, NoiseOnTheContentComesFromItsKeyAlone) {
     return out;
   };
   EXPECT_THROW(speak(std::nullopt), Error);
-  const std::vector<float> one = speak(Key::FromExperimentSeed(1));
-  EXPECT_EQ(one, speak(Key::FromExperimentSeed(1)));
-  EXPECT_NE(one, speak(Key::FromExperimentSeed(2)));
+  const std::vector<float> one = speak(Key::ForExperiment(ExperimentKey(1)));
+  EXPECT_EQ(one, speak(Key::ForExperiment(ExperimentKey(1))));
+  EXPECT_NE(one, speak(Key::ForExperiment(ExperimentKey(2))));
 }
 
 TEST(TargetDraws, DerivedKeysDifferByUtteranceAndPurposeWhateverTheStrategy) {
-  const TargetDraws draws(Key::FromExperimentSeed(1), Strategy::kConst, "neural");
+  const TargetDraws draws(Key::ForExperiment(ExperimentKey(1)), Strategy::kConst, "neural");
   const std::string key = draws.Derive("content noise", "a").Hex();
   EXPECT_EQ(key, draws.Derive("content noise", "a").Hex());
   EXPECT_NE(key, draws.Derive("content noise", "b").Hex());

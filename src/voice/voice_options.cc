@@ -61,12 +61,6 @@ std::string VoiceOptions::Value(std::string_view parameter) const {
   return known == nullptr ? std::string() : method_->Preset(*this, *known);
 }
 
-std::optional<double> VoiceOptions::Number(std::string_view parameter) const {
-  const std::string value = Value(parameter);
-  if (value.empty()) return std::nullopt;
-  return ParseNumber(value, std::string(parameter));
-}
-
 std::string VoiceOptions::Text() const {
   std::string text = MethodName();
   for (const Parameter& parameter : method_->Parameters()) {

@@ -1,21 +1,19 @@
 // What a run of any method is told: the method, and values of its parameters.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "voice/parameter.h"
+#include "base/parameter.h"
 #include "voice/vocoder_transformer.h"
 
 namespace sotto {
 
 class MethodDefinition;
 
-class VoiceOptions {
+class VoiceOptions : public ParameterValues {
  public:
   // The default method (voice/method_table.h), or one of the program's by its name.
   VoiceOptions();
@@ -35,12 +33,8 @@ class VoiceOptions {
   // Where the method has such a parameter.
   void SetIfKnown(std::string_view parameter, const std::string& value = {});
 
-  // Whether a value was set.
-  bool Has(std::string_view parameter) const { return values_.contains(parameter); }
-  // The value, or the method's default; empty where there is none, or no such parameter.
-  std::string Value(std::string_view parameter) const;
-  std::optional<double> Number(std::string_view parameter) const;
-  std::filesystem::path File(std::string_view parameter) const { return Value(parameter); }
+  bool Has(std::string_view parameter) const override { return values_.contains(parameter); }
+  std::string Value(std::string_view parameter) const override;
 
   // All that changes what comes out, the contents of files included: an interrupted run is taken up
   // only by the same.

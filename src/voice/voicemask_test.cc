@@ -16,7 +16,7 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 
 TargetDraws Draws(std::uint64_t seed, Strategy strategy = Strategy::kPerm) {
-  return TargetDraws(Key::FromExperimentSeed(seed), strategy, "voicemask");
+  return TargetDraws(Key::ForExperiment(ExperimentKey(seed)), strategy, "voicemask");
 }
 
 // ∫ |h(ω) − ω| dω by the midpoint rule, from the warp itself.

@@ -1,10 +1,11 @@
-#include "voice/parameter.h"
+#include "base/parameter.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/definition_table.h"
 #include "base/error.h"
 #include "base/tsv.h"
 
@@ -49,6 +50,18 @@ void Parameter::Read(const std::string& value) const {
   }
   if (normalise) normalise(value);
   if (IsFile() && value.empty()) throw Error(fmt::format("{}: no file is named", name));
+}
+
+std::optional<double> ParameterValues::Number(std::string_view parameter) const {
+  const std::string value = Value(parameter);
+  if (value.empty()) return std::nullopt;
+  return ParseNumber(value, std::string(parameter));
+}
+
+const Parameter* TableEntry::Find(std::string_view parameter) const {
+  const auto found = std::find_if(parameters_.begin(), parameters_.end(),
+                                  [&](const Parameter& known) { return known.name == parameter; });
+  return found == parameters_.end() ? nullptr : &*found;
 }
 
 std::string ListOf(const std::vector<std::string>& names, const char* last) {

@@ -1,10 +1,14 @@
-// What a method can be told: one description serves the flag, the method text ("vtln:f0=robust"),
-// the run record and its reader, and the attackers who must agree with it.
+// What a method, or a rule for its targets, can be told: one description serves the flag, the
+// method text ("vtln:f0=robust"), the run record and its reader, and the attackers who must agree
+// with it.
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sotto {
@@ -47,12 +51,26 @@ struct Parameter {
   std::function<void(const std::string&)> check{};
   // How a value is written, whatever it was given as. Throws Error when it cannot be read.
   std::function<std::string(const std::string&)> normalise{};
+  // Of a rule's parameter: the method's behind which it stands in texts and records.
+  std::string after{};
 
   bool IsFile() const {
     return kind == Kind::kVoices || kind == Kind::kNets || kind == Kind::kPath;
   }
   // Throws Error that names the parameter and what is allowed, unless `value` can be read.
   void Read(const std::string& value) const;
+};
+
+// Values of parameters, for whom it does not matter whose they are.
+class ParameterValues {
+ public:
+  virtual ~ParameterValues() = default;
+  // Whether a value was set.
+  virtual bool Has(std::string_view parameter) const = 0;
+  // The value, or the default; empty where there is none, or no such parameter.
+  virtual std::string Value(std::string_view parameter) const = 0;
+  std::optional<double> Number(std::string_view parameter) const;
+  std::filesystem::path File(std::string_view parameter) const { return Value(parameter); }
 };
 
 // "a", "a or b", "a, b or c".
