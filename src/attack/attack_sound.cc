@@ -354,9 +354,10 @@ class Gatherer {
       return;
     }
     if (record_.Rule().rule != PoolRule::kIndependent) {
-      material_.remarks["informed"] =
-          "the key alone does not tell a target of voice-ind: it is drawn by the embedding of the "
-          "original, for which that of the enrolment stands here";
+      material_.remarks["informed"] = fmt::format(
+          "the key alone does not tell a target of {}: it is drawn by the embedding of the "
+          "original, for which that of the enrolment stands here",
+          record_.voice.Value("target"));
     }
     const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_, enrolment_);
     if (same.WorksOnFolders() && record_.strategy == Strategy::kRandom) {

@@ -101,9 +101,8 @@ class ChorusMethod : public FolderMethod {
                const std::vector<FolderFile>& files) const override {
     float loudest = 0.0F;
     for (const FolderFile& file : files) {
-      for (const float x : ReadSound(in / file.name).channels[0]) {
-        loudest = std::max(loudest, std::abs(x));
-      }
+      const Sound sound = ReadSound(in / file.name);
+      for (const float x : sound.channels[0]) loudest = std::max(loudest, std::abs(x));
     }
     for (const FolderFile& file : files) {
       const bool is_last = &file == &files.back();

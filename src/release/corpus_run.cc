@@ -296,14 +296,15 @@ void CorpusRun::CheckDraws() {
   std::size_t most = 0;
   for (const auto& [speaker, draws] : draws_) most = std::max(most, draws.size());
   if (most == 0) return;
+  const std::string rule = options_.Value("target");
   if (most > report_.target_draws) {
-    throw Error(fmt::format("voice-ind: {} draws for one speaker, and {} were declared", most,
+    throw Error(fmt::format("{}: {} draws for one speaker, and {} were declared", rule, most,
                             report_.target_draws));
   }
   report_.private_notes.push_back(
-      fmt::format("voice-ind: {} draw{} made for the speaker with most. The number follows the "
+      fmt::format("{}: {} draw{} made for the speaker with most. The number follows the "
                   "speech and is not in the record, which states the bound of {}",
-                  most, most == 1 ? " was" : "s were", report_.target_draws));
+                  rule, most, most == 1 ? " was" : "s were", report_.target_draws));
 }
 
 void CorpusRun::WriteRecord(const std::string& text) const {

@@ -22,7 +22,7 @@ namespace {
 class WorkFolder {
  public:
   explicit WorkFolder(const fs::path& work) {
-    std::string name = (work.empty() ? fs::temp_directory_path() : work) / "folder-XXXXXX";
+    std::string name = (work.empty() ? fs::temp_directory_path() : work) / "sotto-folder-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) {
       throw Error(fmt::format("cannot create '{}': {}", name, SystemReason()));
     }
@@ -104,13 +104,6 @@ class CuttingMethod : public VoiceMethod {
   mutable std::deque<GivenFile> given_;                 // whose places the cutters know
 };
 
-std::size_t CountFrames(SoundReader& reader) {
-  std::array<float, 16384> block;
-  while (reader.Read(block) > 0) {
-  }
-  return static_cast<std::size_t>(reader.Position());
-}
-
 void RequireWhole(const GivenFile& given, const fs::path& made) {
   const std::string& utterance = given.file.utterance;
   std::error_code code;
@@ -123,7 +116,10 @@ void RequireWhole(const GivenFile& given, const fs::path& made) {
     throw Error(fmt::format("the method made {} of utterance '{}': {} Hz, 1 channel is allowed",
                             format.Describe(), utterance, given.rate_hz));
   }
-  if (const std::size_t frames = CountFrames(reader); frames != given.frames) {
+  std::array<float, 16384> block;
+  std::size_t frames = 0;
+  while (const std::size_t read = reader.Read(block)) frames += read;
+  if (frames != given.frames) {
     throw Error(fmt::format("the method made {} samples of utterance '{}', which has {}", frames,
                             utterance, given.frames));
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/definition_table.h"
-#include "speaker/pool_rule.h"
+#include "speaker/pool_pseudonyms.h"
 #include "targets/draw_ledger.h"
 #include "targets/pseudo_speakers.h"
 #include "targets/source_voices.h"

@@ -77,7 +77,10 @@ TEST(MethodText, AnOptionOfAnotherMethodNamesItsOwners) {
   for (const auto& [text, owners] : std::vector<std::pair<std::string, std::string>>{
            {"vtln:bend=3", "--bend belongs to --method neural or adain"},
            {"voicemask:alpha=0.8", "--alpha belongs to --method mcadams"},
-           {"neural:f0=fast", "--f0 belongs to --method mcadams, voicemask or vtln"}}) {
+           {"neural:f0=fast", "--f0 belongs to --method mcadams, voicemask or vtln"},
+           {"neural:eps=1", "--eps belongs to --target voice-ind; the target here is generated"},
+           {"neural:target=pool,streaming,max-draws=2", "--max-draws belongs to --target"},
+           {"adain:eps=1", "--eps belongs to --method neural"}}) {
     try {
       ParseMethodText(text);
       ADD_FAILURE() << text;
@@ -85,6 +88,30 @@ TEST(MethodText, AnOptionOfAnotherMethodNamesItsOwners) {
       EXPECT_NE(std::string(error.what()).find(owners), std::string::npos) << error.what();
     }
   }
+}
+
+// Texts and fingerprints of earlier runs have the rules' parameters among the method's.
+TEST(MethodTable, KeepsTheOrderOfParameters) {
+  const auto names = [](const char* method) {
+    std::vector<std::string> all;
+    for (const Parameter& one : VoiceOptions(method).Method().Parameters()) all.push_back(one.name);
+    return all;
+  };
+  EXPECT_EQ(names("neural"),
+            (std::vector<std::string>{"pitch", "target-gender", "target", "target-pool", "bend",
+                                      "neural", "eps", "content", "models", "trust-models",
+                                      "streaming", "max-draws"}));
+  EXPECT_EQ(names("adain"), (std::vector<std::string>{"pitch", "target-gender", "target",
+                                                      "target-pool", "bend", "neural"}));
+}
+
+TEST(TargetRules, AreATableToo) {
+  EXPECT_EQ(ProgramTargetRules().Names(),
+            (std::vector<std::string>{"generated", "pool", "voice-ind"}));
+  EXPECT_EQ(ProgramTargetRules().Blind().Names(), (std::vector<std::string>{"generated", "pool"}));
+  TargetRules rules = ProgramTargetRules();
+  EXPECT_THROW(rules.Add(rules.Find("pool")), Error);
+  EXPECT_THROW(rules.Find("nobody"), Error);
 }
 
 // One place says them, for the program and for whoever calls the library.
