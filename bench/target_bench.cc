@@ -30,11 +30,11 @@
 #include <memory>
 #include <mutex>
 
+#include "audio/utterances.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/tsv.h"
 #include "speaker/encoder.h"
-#include "speaker/utterances.h"
 #include "voice/neural_nets.h"
 #include "voice/training_features.h"
 
@@ -55,7 +55,7 @@ struct Arguments {
 
 struct Item {
   std::string id, speaker;
-  char gender = '?';
+  Gender gender = Gender::kUnknown;
   std::vector<float> x;
 };
 
@@ -101,7 +101,7 @@ class Bench {
     std::mutex mutex;
     ParallelFor(tests_.size(), a_.jobs, [&](std::size_t i) {
       const Item& item = items_[tests_[i]];
-      const SpeakerVoice target = generator_.Draw(draws_, GenderOf(item), item.speaker, item.id);
+      const SpeakerVoice target = generator_.Draw(draws_, item.gender, item.speaker, item.id);
       const std::vector<float> y = Convert(item, target);
       std::vector<std::vector<float>> target_speech, natural, again;
       for (const std::size_t r : references_.at(item.gender)) {
@@ -170,7 +170,7 @@ class Bench {
   // Reference speakers are the first of each gender in order of name; rivals the first voices of
   // the pool; tests are spread over the utterances of the other speakers.
   void Choose() {
-    std::map<char, std::vector<std::string>> speakers;
+    std::map<Gender, std::vector<std::string>> speakers;
     for (const auto& [speaker, places] : of_) {
       speakers[items_[places[0]].gender].push_back(speaker);
     }
@@ -178,7 +178,7 @@ class Bench {
     for (const auto& [gender, names] : speakers) {
       if (names.size() <= kReferenceSpeakers) {
         throw Error(fmt::format("{} speakers of gender {}: more than {} are needed", names.size(),
-                                gender, kReferenceSpeakers));
+                                Name(gender), kReferenceSpeakers));
       }
       for (std::size_t s = 0; s < kReferenceSpeakers; ++s) is_reference[names[s]] = true;
       // By turns, so that few references are still of several speakers.
@@ -187,8 +187,7 @@ class Bench {
         references_[gender].push_back(places.at(k / kReferenceSpeakers));
       }
       for (std::size_t v = 0; v < nets_.pool.voices.size(); ++v) {
-        if (static_cast<char>(nets_.pool.voices[v].gender) == gender &&
-            rivals_[gender].size() < kRivals) {
+        if (nets_.pool.voices[v].gender == gender && rivals_[gender].size() < kRivals) {
           rivals_[gender].push_back(v);
         }
       }
@@ -225,10 +224,6 @@ class Bench {
         rival_speech_[e][gender] = std::move(means[e]);
       }
     }
-  }
-
-  static Gender GenderOf(const Item& item) {
-    return item.gender == 'F' ? Gender::kFemale : Gender::kMale;
   }
 
   // Other utterances of the speaker.
@@ -303,11 +298,11 @@ class Bench {
   const TargetDraws draws_;
   std::vector<std::unique_ptr<SpeakerEncoder>> encoders_;
   std::vector<Item> items_;
-  std::map<std::string, std::vector<std::size_t>> of_;         // speaker to items
-  std::map<char, std::vector<std::size_t>> references_;        // gender to items
-  std::map<char, std::vector<std::size_t>> rivals_;            // gender to voices of the pool
-  std::vector<std::map<char, Eigen::MatrixXf>> rival_speech_;  // by encoder
-  std::map<std::string, SpeakerVoice> own_;                    // of the speakers that are tested
+  std::map<std::string, std::vector<std::size_t>> of_;           // speaker to items
+  std::map<Gender, std::vector<std::size_t>> references_;        // gender to items
+  std::map<Gender, std::vector<std::size_t>> rivals_;            // gender to voices of the pool
+  std::vector<std::map<Gender, Eigen::MatrixXf>> rival_speech_;  // by encoder
+  std::map<std::string, SpeakerVoice> own_;                      // of the speakers that are tested
   std::vector<std::size_t> tests_;
 };
 

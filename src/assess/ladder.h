@@ -10,6 +10,7 @@
 #include "assess/figure.h"
 #include "assess/identification.h"
 #include "assess/trials.h"
+#include "base/gender.h"
 
 namespace sotto {
 
@@ -39,7 +40,7 @@ struct AttackerCurvePoint {
 // An embedding in the plane.
 struct MapPoint {
   std::string id, speaker;
-  char gender = '?';
+  Gender gender = Gender::kUnknown;
   bool released = false;
   double x = 0.0, y = 0.0;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attack/attack_sound.h"
+#include "audio/pairing.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "release/release_record.h"
@@ -68,13 +69,11 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
                       "it needs protected background embeddings "
                       "(--embeddings-background-protected)"}};
   ReadPoolRule(o.embeddings_released.front(), o.method_table, material);
-  const auto known = material.base.original->Index();
-  std::size_t unknown = 0;
-  for (const std::string& id : material.base.released.ids) unknown += known.contains(id) ? 0 : 1;
-  if (unknown > 0) {
-    throw Error(fmt::format("{} of {} protected embeddings have no original", unknown,
-                            material.base.released.size()));
-  }
+  PairById(material.base.original->ids, material.base.released.ids,
+           {.original = "originals",
+            .released = "release",
+            .what = "embeddings",
+            .may_lack_released = true});
   const TrialPlan plan(*material.base.original, o.plan);
   LadderResult result = RunLadder(plan, material, o.ladder);
   if (plan.Excluded() > 0) {

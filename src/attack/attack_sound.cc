@@ -10,9 +10,11 @@
 #include "attack/attacker_header.h"
 #include "attack/protector.h"
 #include "attack/voiceprints.h"
+#include "audio/pairing.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/tsv.h"
+#include "speaker/embed_corpus.h"
 #include "speaker/encoder.h"
 
 namespace sotto {
@@ -26,19 +28,6 @@ constexpr int kQuickSpeakers = 150, kQuickUtterances = 4;
 // What was asked for, 0 meaning no limit; a quick run has limits of its own where nothing was.
 int Limit(int asked, bool quick, int quick_limit) {
   return quick && asked == 0 ? quick_limit : asked;
-}
-
-std::vector<std::string> Ids(const std::vector<PlannedUtterance>& utterances) {
-  std::vector<std::string> ids;
-  ids.reserve(utterances.size());
-  for (const PlannedUtterance& utterance : utterances) ids.push_back(utterance.id);
-  return ids;
-}
-
-std::vector<std::size_t> All(std::size_t n) {
-  std::vector<std::size_t> all(n);
-  for (std::size_t i = 0; i < n; ++i) all[i] = i;
-  return all;
 }
 
 // "level original new" lines, as --map-out writes them: new utterance id to original.
@@ -74,38 +63,14 @@ void MatchReleased(UtteranceList& released, const UtteranceList& original,
       utterance.id = found->second;
     }
   }
-  std::map<std::string, std::string> speaker_of;
-  for (const Utterance& utterance : original.utterances) {
-    speaker_of[utterance.id] = utterance.speaker;
-  }
-  std::size_t unknown = 0;
-  std::string first;
-  for (Utterance& utterance : released.utterances) {
-    const auto found = speaker_of.find(utterance.id);
-    if (found == speaker_of.end()) {
-      if (unknown++ == 0) first = utterance.id;
-      continue;
-    }
-    utterance.speaker = found->second;
-  }
-  if (unknown > 0) {
-    throw Error(fmt::format("{} of {} released utterances have no original (the first: '{}')",
-                            unknown, released.utterances.size(), first));
+  const PairingRule rule{.original = options.original.string(),
+                         .released = options.released.string(),
+                         .may_lack_released = true};
+  for (const IdPair& pair :
+       PairById(IdsOf(original.utterances), IdsOf(released.utterances), rule)) {
+    released.utterances[pair.released].speaker = original.utterances[pair.original].speaker;
   }
   released.genders = original.genders;
-}
-
-// Names and labels alone, for the plan.
-EmbeddingSet Labels(const UtteranceList& list) {
-  EmbeddingSet set;
-  for (const Utterance& utterance : list.utterances) {
-    set.ids.push_back(utterance.id);
-    set.speakers.push_back(utterance.speaker);
-    const auto gender = list.genders.find(utterance.speaker);
-    if (gender != list.genders.end()) set.genders.insert(*gender);
-  }
-  set.vectors.resize(0, static_cast<Eigen::Index>(set.ids.size()));
-  return set;
 }
 
 // The first utterances of speakers spread over the names, those with one utterance left out.
@@ -131,12 +96,6 @@ std::vector<std::size_t> ChooseBackground(const UtteranceList& list, int speaker
     chosen.insert(chosen.end(), places.begin(), places.begin() + static_cast<std::ptrdiff_t>(some));
   }
   return chosen;
-}
-
-Corpus ScanGood(const fs::path& path) {
-  CorpusScan scan = ScanCorpus(path);
-  RefuseBadCorpus(scan.problems, path);
-  return std::move(scan.corpus);
 }
 
 std::string Metadata(const SpeakerEncoder& encoder, const char* key) {
@@ -165,8 +124,8 @@ class Gatherer {
   }
 
   LadderResult Run() {
-    const TrialPlan plan(Labels(original_), o_.plan);
-    FindUtterances(released_, Ids(plan.Trials()), "release");
+    const TrialPlan plan(LabelsOf(original_, AllOf(original_)), o_.plan);
+    FindUtterances(released_, IdsOf(plan.Trials()), "release");
     Gather(plan);
     LadderResult result = RunLadder(plan, material_, o_.ladder);
     notes_.insert(notes_.end(), result.notes.begin(), result.notes.end());
@@ -232,16 +191,16 @@ class Gatherer {
     notes_.push_back("release: " + record_.Describe());
     notes_.push_back(
         fmt::format("encoder: {} {}", encoder_->Name(), encoder_->Fingerprint().substr(0, 8)));
-    const std::vector<std::string> enrol_ids = Ids(plan.Enrolment());
+    const std::vector<std::string> enrol_ids = IdsOf(plan.Enrolment());
     enrol_ = FindUtterances(original_, enrol_ids, "originals");
-    trial_ = FindUtterances(released_, Ids(plan.Trials()), "release");
+    trial_ = FindUtterances(released_, IdsOf(plan.Trials()), "release");
     if (const std::string missing = MissingParts(); !missing.empty()) {
       for (const char* attacker : {"lazy-informed", "semi-informed-quick", "semi-informed",
                                    "informed", "gender-protected"}) {
         material_.absent[attacker] = missing;
       }
     } else {
-      enrolment_ = OnlyUtterances(ScanGood(o_.original), {enrol_ids.begin(), enrol_ids.end()});
+      enrolment_ = OnlyUtterances(OpenCorpus(o_.original), {enrol_ids.begin(), enrol_ids.end()});
       voices_ = ModelFor(record_.voice, enrolment_, o_.jobs);
       own_ = std::make_unique<Protector>(record_.voice, record_.strategy,
                                          Key::ForExperiment(ExperimentKey(o_.attacker_seed)),
@@ -249,10 +208,8 @@ class Gatherer {
       MakeBackgroundProtector();
     }
     const Hearers base{{encoder_.get()}, {&material_.base}};
-    material_.base.original =
-        One(Hear(base, original_, {"originals", All(original_.utterances.size()), {}, {}}));
-    material_.base.released =
-        One(Hear(base, released_, {"release", All(released_.utterances.size()), {}, {}}));
+    material_.base.original = One(Hear(base, original_, {"originals", AllOf(original_), {}, {}}));
+    material_.base.released = One(Hear(base, released_, {"release", AllOf(released_), {}, {}}));
     if (chosen_.empty()) {
       material_.absent["semi-informed-quick"] = "it needs the attacker's own speech (--background)";
     } else {
@@ -293,7 +250,7 @@ class Gatherer {
     if (chosen_.empty()) return;
     std::set<std::string> ids;
     for (const std::size_t i : chosen_) ids.insert(background_.utterances[i].id);
-    const Corpus corpus = OnlyUtterances(ScanGood(o_.background), ids);
+    const Corpus corpus = OnlyUtterances(OpenCorpus(o_.background), ids);
     background_protector_ = std::make_unique<Protector>(
         record_.voice, Strategy::kRandom, Key::ForExperiment(ExperimentKey(o_.attacker_seed)),
         "attacker, background", ModelFor(record_.voice, corpus, o_.jobs), corpus);

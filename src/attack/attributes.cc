@@ -20,7 +20,7 @@ std::vector<std::uint8_t> Labels(const EmbeddingSet& set) {
   std::vector<std::uint8_t> labels;
   labels.reserve(set.size());
   for (const std::string& speaker : set.speakers) {
-    labels.push_back(set.genders.at(speaker) == 'F' ? 1 : 0);
+    labels.push_back(set.genders.at(speaker) == Gender::kFemale ? 1 : 0);
   }
   return labels;
 }
@@ -43,7 +43,7 @@ std::vector<double> Scores(AttributeClassifier classifier, const GenderTest& dat
   std::vector<double> scores(data.test.size());
   // Folds take speakers of each gender by turns, so that none lacks one.
   std::vector<std::set<std::string>> folds(shared ? kFolds : 1);
-  std::map<char, std::size_t> turn;
+  std::map<Gender, std::size_t> turn;
   for (const auto& [speaker, places] : tested) {
     folds[turn[data.test.genders.at(speaker)]++ % folds.size()].insert(speaker);
   }

@@ -16,7 +16,7 @@ EmbeddingSet Voices(std::uint64_t seed, int speakers, float shift, const std::st
   set.vectors.resize(kDimension, speakers * kUtterances);
   for (int s = 0; s < speakers; ++s) {
     const std::string name = prefix + std::to_string(100 + s);
-    set.genders[name] = s % 2 == 0 ? 'F' : 'M';
+    set.genders[name] = s % 2 == 0 ? Gender::kFemale : Gender::kMale;
     for (int u = 0; u < kUtterances; ++u) {
       const auto column = static_cast<Eigen::Index>(set.ids.size());
       for (int k = 0; k < kDimension; ++k) {
@@ -73,7 +73,10 @@ TEST(Attributes, NeedLabels) {
   data.train = Voices(2, 4, 1.0F, "b");
   data.train.genders.erase("b101");
   EXPECT_THROW(AttackGender("gender-original", AttributeClassifier::kNearest, data), Error);
-  data.train.genders = {{"b100", 'F'}, {"b101", 'F'}, {"b102", 'F'}, {"b103", 'F'}};
+  data.train.genders = {{"b100", Gender::kFemale},
+                        {"b101", Gender::kFemale},
+                        {"b102", Gender::kFemale},
+                        {"b103", Gender::kFemale}};
   EXPECT_THROW(AttackGender("gender-original", AttributeClassifier::kNearest, data), Error);
   EXPECT_THROW(AttackGender("gender-original", AttributeClassifier::kNet, data), Error);
 }

@@ -21,7 +21,7 @@ EmbeddingSet SelectPlanned(const TrialPlan& plan, const EmbeddingSet& set,
 std::vector<Figure> InversionFigures(const TrialPlan& plan, const EmbeddingInversion& inversion,
                                      const EmbeddingSet& original, const EmbeddingSet& released) {
   double found_utterance = 0.0, found_speaker = 0.0, found_other = 0.0, n = 0.0;
-  for (const char gender : {'F', 'M'}) {
+  for (const Gender gender : {Gender::kFemale, Gender::kMale}) {
     std::vector<PlannedUtterance> trials = plan.Trials();
     std::erase_if(trials, [&](const PlannedUtterance& trial) {
       return plan.GenderOf(trial.speaker) != gender;

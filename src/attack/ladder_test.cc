@@ -49,7 +49,7 @@ EmbeddingSet Voices() {
   set.vectors = 0.4F * Gaussian(2, kDimension, kSpeakers * kUtterances);
   for (int s = 0; s < kSpeakers; ++s) {
     const std::string name = fmt::format("s{}", 10 + s);
-    set.genders[name] = s % 2 == 0 ? 'F' : 'M';
+    set.genders[name] = s % 2 == 0 ? Gender::kFemale : Gender::kMale;
     for (int u = 0; u < kUtterances; ++u) {
       set.vectors.col(s * kUtterances + u) += means.col(s);
       set.ids.push_back(name + "-" + std::to_string(10 + u));
@@ -261,8 +261,7 @@ TEST(Ladder, AnUtteranceWithoutAnEmbeddingIsAnError) {
     RunLadder(plan, material, FewResamples());
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("1 utterance (the first: 's25-21') of 96"),
-              std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("1 only in the first ('s25-21')"), std::string::npos)
         << error.what();
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "audio/pairing.h"
 #include "base/error.h"
 #include "speaker/linear_algebra.h"
 #include "speaker/scoring.h"
@@ -19,24 +20,10 @@ using Eigen::MatrixXf;
 
 // The protected set in the order of the original one.
 EmbeddingSet Pair(const EmbeddingSet& original, const EmbeddingSet& protected_set) {
-  const auto index = protected_set.Index();
-  const auto original_index = original.Index();
   std::vector<std::size_t> places;
-  std::size_t lacking = 0, surplus = 0;
-  for (const std::string& id : original.ids) {
-    const auto found = index.find(id);
-    if (found == index.end()) {
-      ++lacking;
-    } else {
-      places.push_back(found->second);
-    }
-  }
-  for (const std::string& id : protected_set.ids) surplus += original_index.contains(id) ? 0 : 1;
-  if (lacking + surplus > 0) {
-    throw Error(
-        fmt::format("inversion: {} of {} original utterances have no protected embedding, "
-                    "{} of {} protected ones no original",
-                    lacking, original.size(), surplus, protected_set.size()));
+  for (const IdPair& pair :
+       PairById(original.ids, protected_set.ids, {"originals", "release", "embeddings"})) {
+    places.push_back(pair.released);
   }
   return protected_set.Select(places);
 }

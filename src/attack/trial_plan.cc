@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assess/interner.h"
+#include "audio/pairing.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/tsv.h"
@@ -217,21 +218,11 @@ Trials TrialPlan::Compare(const std::vector<PlannedModel>& models,
 
 Eigen::MatrixXf VectorsOf(const EmbeddingSet& set, const std::vector<PlannedUtterance>& utterances,
                           const std::string& what) {
-  const auto index = set.Index();
   Eigen::MatrixXf vectors(set.Dimension(), static_cast<Eigen::Index>(utterances.size()));
-  std::vector<std::string> missing;
-  for (std::size_t i = 0; i < utterances.size(); ++i) {
-    const auto found = index.find(utterances[i].id);
-    if (found == index.end()) {
-      missing.push_back(utterances[i].id);
-      continue;
-    }
-    vectors.col(static_cast<Eigen::Index>(i)) =
-        set.vectors.col(static_cast<Eigen::Index>(found->second));
-  }
-  if (!missing.empty()) {
-    throw Error(fmt::format("{}: {} of {} have no embedding", what,
-                            CountAndFirst(missing, "utterance"), utterances.size()));
+  const PairingRule rule{.original = "plan", .released = what, .may_lack_originals = true};
+  for (const IdPair& pair : PairById(IdsOf(utterances), set.ids, rule)) {
+    vectors.col(static_cast<Eigen::Index>(pair.original)) =
+        set.vectors.col(static_cast<Eigen::Index>(pair.released));
   }
   return vectors;
 }

@@ -55,7 +55,7 @@ class TrialPlan {
   const std::vector<PlannedUtterance>& Enrolment() const { return enrolment_; }
   const std::vector<PlannedUtterance>& Trials() const { return trials_; }
   const std::vector<std::string>& Speakers() const { return speakers_; }
-  char GenderOf(const std::string& speaker) const { return genders_.at(speaker); }
+  Gender GenderOf(const std::string& speaker) const { return genders_.at(speaker); }
   const std::vector<int>& L() const { return l_; }
   std::size_t Excluded() const { return excluded_; }  // speakers without a gender
 
@@ -76,7 +76,7 @@ class TrialPlan {
 
   std::vector<PlannedUtterance> enrolment_, trials_;
   std::vector<std::string> speakers_;
-  std::map<std::string, char> genders_;
+  std::map<std::string, Gender> genders_;
   std::vector<int> l_;
   bool listed_ = false;
   // Given lists: label by (enrol, place of the trial), enrol being a speaker or an utterance.

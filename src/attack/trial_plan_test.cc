@@ -17,7 +17,7 @@ EmbeddingSet People(int utterances) {
       set.ids.push_back(std::string(speaker) + "-" + std::to_string(u));
       set.speakers.emplace_back(speaker);
     }
-    set.genders[speaker] = speaker[0] < 'c' ? 'F' : 'M';
+    set.genders[speaker] = speaker[0] < 'c' ? Gender::kFemale : Gender::kMale;
   }
   set.vectors = Eigen::MatrixXf::Zero(1, static_cast<Eigen::Index>(set.ids.size()));
   return set;

@@ -7,12 +7,14 @@
 #include <mutex>
 #include <utility>
 
+#include "audio/pairing.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/private_folder.h"
 #include "base/progress.h"
+#include "speaker/embed_corpus.h"
 #include "speaker/embedding_stream.h"
 
 namespace sotto {
@@ -63,18 +65,6 @@ class Listeners : public UtteranceSink {
   std::vector<float> changed_;
 };
 
-EmbeddingSet Describe(const UtteranceList& list, const std::vector<std::size_t>& wanted) {
-  EmbeddingSet set;
-  for (const std::size_t i : wanted) {
-    const Utterance& utterance = list.utterances[i];
-    set.ids.push_back(utterance.id);
-    set.speakers.push_back(utterance.speaker);
-    const auto gender = list.genders.find(utterance.speaker);
-    if (gender != list.genders.end()) set.genders.insert(*gender);
-  }
-  return set;
-}
-
 // Whether the set's vectors are there.
 bool ReadKept(const fs::path& file, EmbeddingSet& set) {
   if (file.empty() || !fs::exists(file)) return false;
@@ -112,7 +102,7 @@ fs::path Voiceprinter::CacheFile(const SpeakerEncoder& encoder, const UtteranceL
 
 std::vector<EmbeddingSet> Voiceprinter::Embed(const UtteranceList& list,
                                               const VoiceprintJob& job) const {
-  std::vector<EmbeddingSet> sets(encoders_.size(), Describe(list, job.wanted));
+  std::vector<EmbeddingSet> sets(encoders_.size(), LabelsOf(list, job.wanted));
   const auto n = static_cast<Eigen::Index>(job.wanted.size());
   struct Missing {
     const SpeakerEncoder& encoder;
@@ -178,21 +168,10 @@ std::vector<EmbeddingSet> Voiceprinter::Embed(const UtteranceList& list,
 
 std::vector<std::size_t> FindUtterances(const UtteranceList& list, std::span<const std::string> ids,
                                         const std::string& what) {
-  std::map<std::string, std::size_t> index;
-  for (std::size_t i = 0; i < list.utterances.size(); ++i) index[list.utterances[i].id] = i;
   std::vector<std::size_t> found;
-  std::vector<std::string> missing;
-  for (const std::string& id : ids) {
-    const auto place = index.find(id);
-    if (place == index.end()) {
-      missing.push_back(id);
-    } else {
-      found.push_back(place->second);
-    }
-  }
-  if (!missing.empty()) {
-    throw Error(fmt::format("{}: {} of {} utterances are missing (the first: '{}')", what,
-                            missing.size(), ids.size(), missing.front()));
+  const PairingRule rule{.original = "plan", .released = what, .may_lack_originals = true};
+  for (const IdPair& pair : PairById(ids, IdsOf(list.utterances), rule)) {
+    found.push_back(pair.released);
   }
   return found;
 }

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "audio/utterances.h"
 #include "speaker/embeddings.h"
 #include "speaker/encoder.h"
-#include "speaker/utterances.h"
 #include "voice/transformer.h"
 
 namespace sotto {

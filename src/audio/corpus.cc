@@ -91,6 +91,7 @@ void Summarise(CorpusScan& scan) {
 }  // namespace
 
 CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
+  if (!fs::exists(path)) throw Error(fmt::format("'{}' does not exist", path.string()));
   CorpusScan scan;
   fs::path root = path;
   if (fs::is_directory(path)) {
@@ -116,6 +117,25 @@ CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
   return scan;
 }
 
+Corpus OpenCorpus(const fs::path& path, const CorpusOptions& options) {
+  if (options.allow_file && IsSingleFile(path)) return SingleFileCorpus(path);
+  CorpusScan scan = ScanCorpus(path, options);
+  std::erase_if(scan.problems, [](const Problem& problem) {
+    return problem.severity != Problem::Severity::kError;
+  });
+  if (scan.problems.empty()) return std::move(scan.corpus);
+  const Problem& first = scan.problems.front();
+  const std::size_t more = scan.problems.size() - 1;
+  throw Error(fmt::format(
+      "{}: {} ({}){}", first.where, first.what, first.fix,
+      more == 0 ? "" : fmt::format("; {} more: sotto check '{}' names all", more, path.string())));
+}
+
+bool IsSingleFile(const fs::path& path) {
+  if (!fs::exists(path)) throw Error(fmt::format("'{}' does not exist", path.string()));
+  return !fs::is_directory(path) && path.extension() != ".tsv";
+}
+
 Corpus SingleFileCorpus(const fs::path& file) {
   const std::string id = file.stem().string();
   Corpus corpus;
@@ -129,25 +149,12 @@ Corpus SingleFileCorpus(const fs::path& file) {
   return corpus;
 }
 
-void RefuseBadCorpus(const std::vector<Problem>& problems, const fs::path& path) {
-  std::size_t errors = 0;
-  const Problem* first = nullptr;
-  for (const Problem& problem : problems) {
-    if (problem.severity != Problem::Severity::kError) continue;
-    if (errors++ == 0) first = &problem;
-  }
-  if (errors == 0) return;
-  throw Error(fmt::format("{}: {} ({}){}", first->where, first->what, first->fix,
-                          errors == 1 ? std::string()
-                                      : fmt::format("; {} more: sotto check '{}' names all",
-                                                    errors - 1, path.string())));
-}
-
-std::map<std::string, std::string> SpeakerGenders(const Corpus& corpus) {
-  std::map<std::string, std::string> genders;
+std::map<std::string, Gender> SpeakerGenders(const Corpus& corpus) {
+  std::map<std::string, Gender> genders;
   const auto add = [&](const std::string& speaker, const std::string& text) {
-    if (text == "F" || text == "f") genders[speaker] = std::string("F");
-    if (text == "M" || text == "m") genders[speaker] = std::string("M");
+    if (const Gender gender = ParseGender(text); gender != Gender::kUnknown) {
+      genders[speaker] = gender;
+    }
   };
   for (const auto& [speaker, gender] : corpus.spk2gender) add(speaker, gender);
   const auto column = std::find(corpus.header.begin(), corpus.header.end(), "gender");

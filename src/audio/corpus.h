@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/gender.h"
+
 namespace sotto {
 
 enum class CorpusKind { kKaldi, kFolder, kManifest };
@@ -66,6 +68,7 @@ struct CorpusScan {
 
 struct CorpusOptions {
   bool allow_pipes = false;
+  bool allow_file = false;  // a sound file is a corpus of one recording (OpenCorpus)
 };
 
 // Reads what describes a corpus (not the sound). `path` is a Kaldi data dir (it holds wav.scp), a
@@ -75,9 +78,12 @@ struct CorpusOptions {
 // to read.
 CorpusScan ScanCorpus(const std::filesystem::path& path, const CorpusOptions& options = {});
 
-// Throws Error that names the first error among `problems` and counts the others; warnings pass.
-void RefuseBadCorpus(const std::vector<Problem>& problems, const std::filesystem::path& path);
+// A corpus to go on with: scanned, and one with errors refused by an Error that names the first and
+// counts the others; warnings pass.
+Corpus OpenCorpus(const std::filesystem::path& path, const CorpusOptions& options = {});
 
+// True for what is no folder and no manifest (*.tsv); an Error where there is nothing.
+bool IsSingleFile(const std::filesystem::path& path);
 // A sound file as a corpus of one recording by one speaker, both named after the file.
 Corpus SingleFileCorpus(const std::filesystem::path& file);
 
@@ -94,8 +100,8 @@ CorpusScan ParseKaldi(const KaldiTexts& texts, const std::filesystem::path& root
                       const CorpusOptions& options);
 CorpusScan ParseManifest(const std::string& text, const std::filesystem::path& manifest);
 
-// "F" or "M" of every speaker for whom the corpus says it (spk2gender, column "gender").
-std::map<std::string, std::string> SpeakerGenders(const Corpus& corpus);
+// Of every speaker for whom the corpus says it (spk2gender, column "gender").
+std::map<std::string, Gender> SpeakerGenders(const Corpus& corpus);
 
 // The names a released corpus uses. The default keeps every id.
 struct Naming {

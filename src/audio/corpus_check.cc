@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "audio/sound_file.h"
+#include "audio/cutter.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -30,11 +30,8 @@ Heard Listen(const Recording& recording, bool headers_only) {
     while (reader.Read(block) > 0) continue;
     heard.seconds = static_cast<double>(reader.Position()) / heard.rate_hz;
     for (const Span& span : recording.spans) {
-      if (span.end_s > heard.seconds + 0.5 || span.begin_s >= heard.seconds) {
-        heard.problem =
-            fmt::format("segment '{}' ({} to {} s) lies outside the recording of {:.2f} s",
-                        span.utterance, span.begin_s, span.end_s, heard.seconds);
-      }
+      CutInside(CutOf(span.utterance, span.begin_s, span.end_s, heard.rate_hz), span.utterance,
+                reader.Position(), heard.rate_hz);
     }
   } catch (const Error& error) {
     heard.problem = error.what();
@@ -45,9 +42,6 @@ Heard Listen(const Recording& recording, bool headers_only) {
 }  // namespace
 
 CorpusCheck CheckCorpus(const std::filesystem::path& path, const CheckOptions& options) {
-  if (!std::filesystem::exists(path)) {
-    throw Error(fmt::format("'{}' does not exist", path.string()));
-  }
   CorpusScan scan = ScanCorpus(path, {.allow_pipes = options.allow_pipes});
   const Corpus& corpus = scan.corpus;
   CorpusCheck check;

@@ -225,6 +225,29 @@ TEST(Folder, WithoutSoundIsAnError) {
   EXPECT_THROW(ScanCorpus(folder / "absent"), Error);
 }
 
+TEST(OpenCorpus, RefusesErrorsTakesWarningsAndOneFileWhereAsked) {
+  const TemporaryFolder folder;
+  WriteWav(folder / "x.wav", SyntheticVowel(0.1, 16000));
+  WriteFileAtomically(folder / "manifest.tsv", "utt_id\tpath\tspeaker\tgender\nu\tx.wav\ts\t\n");
+  EXPECT_EQ(ScanCorpus(folder.Path()).problems.size(), 1U);
+  EXPECT_EQ(OpenCorpus(folder.Path()).recordings.size(), 1U);
+  WriteFileAtomically(folder / "manifest.tsv", "utt_id\tpath\tspeaker\nu\tx.wav\t\n\tx.wav\ts\n");
+  try {
+    OpenCorpus(folder.Path());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no speaker"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("more: sotto check"), std::string::npos);
+  }
+  EXPECT_THROW(OpenCorpus(folder / "x.wav"), Error);
+  const Corpus single = OpenCorpus(folder / "x.wav", {.allow_file = true});
+  ASSERT_EQ(single.recordings.size(), 1U);
+  EXPECT_EQ(single.recordings[0].spans[0].speaker, "x");
+  for (const char* absent : {"absent", "absent.wav", "absent.tsv"}) {
+    EXPECT_THROW(OpenCorpus(folder / absent, {.allow_file = true}), Error) << absent;
+  }
+}
+
 TEST(CheckCorpus, FindsUnreadableSoundAndSegmentsOutside) {
   const TemporaryFolder folder;
   WriteWav(folder / "a/good.wav", SyntheticVowel(0.5, 16000));

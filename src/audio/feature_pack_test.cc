@@ -25,7 +25,7 @@ FeaturePack Small() {
 
 SpeechPack Speech() {
   SpeechPack pack;
-  pack.utterances = {{"a", "s", "F", 0, 320}, {"b", "s", "F", 320, 1}};
+  pack.utterances = {{"a", "s", Gender::kFemale, 0, 320}, {"b", "s", Gender::kFemale, 320, 1}};
   pack.samples.resize(321);
   return pack;
 }

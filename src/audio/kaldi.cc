@@ -222,7 +222,7 @@ class KaldiParser {
       std::set<std::string> with_gender;
       for (const auto& [speaker, gender] : Corpus_().spk2gender) {
         with_gender.insert(speaker);
-        if (gender != "m" && gender != "f" && gender != "M" && gender != "F") {
+        if (ParseGender(gender) == Gender::kUnknown) {
           Add(fmt::format("spk2gender: '{}'", speaker), fmt::format("gender '{}'", gender),
               "write m or f, or leave the line out", Problem::Severity::kWarning);
         }

@@ -4,42 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <numeric>
 
-#include "audio/corpus.h"
-#include "audio/resampler.h"
-#include "audio/sound_file.h"
+#include "audio/utterances.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/parallel.h"
 
 namespace sotto {
 namespace {
 
-constexpr int kRateHz = 16000;
+constexpr std::size_t kAtOnce = 4096;  // utterances that are in memory beside the pack
 
-std::vector<std::int16_t> Decode(const Recording& recording, const Span& span) {
-  const Sound sound = ReadSound(recording.path);
-  const std::vector<float>& all = sound.channels.front();
-  const double rate = sound.format.rate_hz;
-  const auto begin = std::min(all.size(), static_cast<std::size_t>(span.begin_s * rate));
-  constexpr double kEndToleranceS = 0.5;  // as tables round their times
-  const double last_s = static_cast<double>(all.size()) / rate;
-  const auto end = span.end_s < 0
-                       ? all.size()
-                       : std::min(all.size(), static_cast<std::size_t>(span.end_s * rate));
-  if (end <= begin || span.end_s > last_s + kEndToleranceS) {
-    throw Error(fmt::format("utterance '{}' is empty or ends after its recording", span.utterance));
-  }
-  const std::vector<float> x = Resample(std::span(all).subspan(begin, end - begin), rate, kRateHz);
-  std::vector<std::int16_t> samples(x.size());
-  std::transform(x.begin(), x.end(), samples.begin(), [](float v) {
-    return static_cast<std::int16_t>(std::lround(std::clamp(v * 32768.0f, -32768.0f, 32767.0f)));
-  });
-  return samples;
+std::int16_t ToInteger(float v) {
+  return static_cast<std::int16_t>(std::lround(std::clamp(v * 32768.0f, -32768.0f, 32767.0f)));
 }
 
 // What was done to a protected corpus: its record without what differs between corpora.
@@ -58,12 +37,8 @@ std::string Protection(const std::string& run, const std::filesystem::path& corp
 SpeechPack PackCorpora(const std::vector<std::filesystem::path>& corpora, bool merge_speakers,
                        int jobs) {
   SpeechPack pack;
-  pack.rate_hz = kRateHz;
-  std::map<std::string, std::size_t> corpus_of_speaker;
-  std::set<std::string> ids;
+  pack.rate_hz = kEncoderRateHz;
   for (std::size_t c = 0; c < corpora.size(); ++c) {
-    const CorpusScan scan = ScanCorpus(corpora[c]);
-    RefuseBadCorpus(scan.problems, corpora[c]);
     const auto record = corpora[c] / "sotto-run.json";
     const std::string run = std::filesystem::exists(record) ? ReadTextFile(record) : "";
     if (c > 0 && Protection(run, corpora[c]) != Protection(pack.run, corpora[c - 1])) {
@@ -71,39 +46,25 @@ SpeechPack PackCorpora(const std::vector<std::filesystem::path>& corpora, bool m
                               corpora[c - 1].string(), corpora[c].string()));
     }
     pack.run = run;
-    auto genders = SpeakerGenders(scan.corpus);
-    struct Item {
-      const Recording* recording;
-      const Span* span;
-    };
-    std::vector<Item> items;
-    for (const Recording& recording : scan.corpus.recordings) {
-      for (const Span& span : recording.spans) {
-        const auto [found, fresh] = corpus_of_speaker.emplace(span.speaker, c);
-        if (!fresh && found->second != c && !merge_speakers) {
-          throw Error(
-              fmt::format("speaker '{}' is in '{}' and in '{}': the same person? "
-                          "(--merge-speakers)",
-                          span.speaker, corpora[found->second].string(), corpora[c].string()));
-        }
-        // The same recording in two corpora counts once.
-        if (!ids.insert(span.utterance).second) {
-          if (merge_speakers) continue;
-          throw Error(fmt::format("utterance '{}' of '{}' was there before", span.utterance,
-                                  corpora[c].string()));
-        }
-        items.push_back({&recording, &span});
-      }
-    }
-    std::vector<std::vector<std::int16_t>> decoded(items.size());
-    ParallelFor(items.size(), jobs,
-                [&](std::size_t i) { decoded[i] = Decode(*items[i].recording, *items[i].span); });
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const Span& span = *items[i].span;
-      pack.utterances.push_back({span.utterance, span.speaker, genders[span.speaker],
-                                 pack.samples.size(), decoded[i].size()});
-      pack.samples.insert(pack.samples.end(), decoded[i].begin(), decoded[i].end());
-      decoded[i] = {};
+  }
+  const UtteranceList list = ListUtterances(
+      corpora, merge_speakers, merge_speakers ? Repeats::kCountOnce : Repeats::kRefuse);
+  const std::size_t n = list.utterances.size();
+  for (std::size_t begin = 0; begin < n; begin += kAtOnce) {
+    std::vector<std::size_t> some(std::min(kAtOnce, n - begin));
+    std::iota(some.begin(), some.end(), begin);
+    std::vector<std::vector<std::int16_t>> decoded(some.size());
+    ForEachUtterance(list, some, jobs, [&](std::size_t i, std::span<const float> x) {
+      for (const float v : x) decoded[i - begin].push_back(ToInteger(v));
+    });
+    for (const std::size_t i : some) {
+      const Utterance& one = list.utterances[i];
+      const auto gender = list.genders.find(one.speaker);
+      const std::vector<std::int16_t>& samples = decoded[i - begin];
+      pack.utterances.push_back({one.id, one.speaker,
+                                 gender == list.genders.end() ? Gender::kUnknown : gender->second,
+                                 pack.samples.size(), samples.size()});
+      pack.samples.insert(pack.samples.end(), samples.begin(), samples.end());
     }
   }
   return pack;

@@ -22,7 +22,7 @@ void WriteInto(const std::filesystem::path& file, const SpeechPack& pack,
   nlohmann::ordered_json json = {{"rate_hz", pack.rate_hz}, {"run", pack.run}};
   auto& rows = json["utterances"] = nlohmann::ordered_json::array();
   for (const PackedUtterance& u : pack.utterances) {
-    rows.push_back({u.id, u.speaker, u.gender, u.begin, u.count});
+    rows.push_back({u.id, u.speaker, Name(u.gender, ""), u.begin, u.count});
   }
   const std::string header = DumpJson(json);
   const std::uint64_t length = header.size();
@@ -62,7 +62,8 @@ SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
     json.at("rate_hz").get_to(pack.rate_hz);
     pack.run = json.value("run", "");
     for (const auto& row : json.at("utterances")) {
-      PackedUtterance u{row.at(0), row.at(1), row.at(2), row.at(3), row.at(4)};
+      PackedUtterance u{row.at(0), row.at(1), ParseGender(row.at(2).get<std::string>()), row.at(3),
+                        row.at(4)};
       if (u.begin > pack.samples.size() || u.count > pack.samples.size() - u.begin) {
         throw bad(fmt::format("utterance '{}' lies outside (cut short?)", u.id));
       }

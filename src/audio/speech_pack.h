@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/gender.h"
 
 namespace sotto {
 
 struct PackedUtterance {
   std::string id, speaker;
-  std::string gender;                  // "F", "M" or empty
+  Gender gender = Gender::kUnknown;
   std::uint64_t begin = 0, count = 0;  // samples
 };
 

@@ -39,7 +39,7 @@ TEST(SpeechPack, HoldsTheDecodedCorpusForItsOwnerAlone) {
 TEST(SpeechPack, NeedsNoName) {
   const TemporaryFolder folder;
   SpeechPack made;
-  made.utterances.push_back({"u", "ann", "F", 0, 3});
+  made.utterances.push_back({"u", "ann", Gender::kFemale, 0, 3});
   made.samples = {1, -2, 3};
   const UnnamedFile file(folder.Path());
   WriteSpeechPack(file, made);
@@ -47,6 +47,7 @@ TEST(SpeechPack, NeedsNoName) {
   const SpeechPack read = ReadSpeechPack(file.Path());
   EXPECT_EQ(read.samples, made.samples);
   EXPECT_EQ(read.utterances[0].speaker, "ann");
+  EXPECT_EQ(read.utterances[0].gender, Gender::kFemale);
 }
 
 TEST(SpeechPack, CutShortOrForeignIsAnError) {

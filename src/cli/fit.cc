@@ -35,7 +35,7 @@ void Run(const Flags& flags) {
     json["voices"] = nlohmann::ordered_json::array();
     for (const VoiceModel& voice : profile.voices) {
       json["voices"].push_back({{"speaker", voice.name},
-                                {"gender", std::string(1, static_cast<char>(voice.gender))},
+                                {"gender", Name(voice.gender, "?")},
                                 {"log_f0_mean", voice.log_f0_mean},
                                 {"log_f0_deviation", voice.log_f0_deviation}});
     }

@@ -25,8 +25,10 @@ void WriteMadeUp(const std::filesystem::path& pack_file, const std::filesystem::
   for (int i = 0; i < 24; ++i) {
     const std::string id = fmt::format("u{}", i);
     pack.utterances.push_back({id, fmt::format("s{}", i),
-                               with_genders ? i % 2 == 0 ? "F" : "M" : "", pack.samples.size(),
-                               320});
+                               !with_genders ? Gender::kUnknown
+                               : i % 2 == 0  ? Gender::kFemale
+                                             : Gender::kMale,
+                               pack.samples.size(), 320});
     pack.samples.resize(pack.samples.size() + 320);
     features.ids.push_back(id);
     const auto x = static_cast<float>(i);

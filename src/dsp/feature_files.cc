@@ -17,30 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kBlockS = 60.0;
 
-struct Item {
-  std::string id;
-  fs::path path;
-  fs::path out;  // without ".f0.npy"
-};
-
-std::vector<Item> Items(const fs::path& input, const fs::path& out) {
-  if (!fs::is_directory(input) && input.extension() != ".tsv") {
-    return {{input.stem().string(), input, out / input.stem()}};
-  }
-  const CorpusScan scan = ScanCorpus(input);
-  RefuseBadCorpus(scan.problems, input);
-  std::vector<Item> items;
-  for (const Recording& recording : scan.corpus.recordings) {
-    items.push_back({recording.id, recording.path, JoinInside(out, recording.relative)});
-  }
-  return items;
+fs::path ArrayPath(const Recording& recording, const fs::path& out, const char* what) {
+  return fmt::format("{}.{}.npy", JoinInside(out, recording.relative).string(), what);
 }
 
-fs::path ArrayPath(const Item& item, const char* what) {
-  return fmt::format("{}.{}.npy", item.out.string(), what);
-}
-
-RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options, IfExists if_exists) {
+RecordingFeatures WriteOne(const Recording& item, const fs::path& out, const FeatureOptions& o) {
   SoundReader reader(item.path);
   const int rate = reader.Format().rate_hz;
   if (reader.Format().channels != 1) {
@@ -48,18 +29,18 @@ RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options, IfEx
                             reader.Format().channels));
   }
   try {
-    options.Validate(rate);
+    o.vocoder.Validate(rate);
   } catch (const Error& error) {
     throw Error(fmt::format("'{}': {}", item.path.string(), error.what()));
   }
   RecordingFeatures result;
   result.id = item.id;
   result.rate_hz = rate;
-  result.bins = VocoderFftSize(rate, options.f0_floor_hz) / 2 + 1;
-  MakeFolder(item.out.parent_path());
-  NpyWriter<double> f0(ArrayPath(item, "f0"), 0, if_exists);
-  NpyWriter<float> sp(ArrayPath(item, "sp"), result.bins, if_exists);
-  NpyWriter<float> ap(ArrayPath(item, "ap"), result.bins, if_exists);
+  result.bins = VocoderFftSize(rate, o.vocoder.f0_floor_hz) / 2 + 1;
+  MakeFolder(ArrayPath(item, out, "f0").parent_path());
+  NpyWriter<double> f0(ArrayPath(item, out, "f0"), 0, o.if_exists);
+  NpyWriter<float> sp(ArrayPath(item, out, "sp"), result.bins, o.if_exists);
+  NpyWriter<float> ap(ArrayPath(item, out, "ap"), result.bins, o.if_exists);
   const auto write = [&](const VocoderFrames& frames) {
     f0.Append(frames.f0_hz);
     sp.Append(frames.envelope);
@@ -68,7 +49,7 @@ RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options, IfEx
     result.voiced += static_cast<std::size_t>(
         std::count_if(frames.f0_hz.begin(), frames.f0_hz.end(), [](double hz) { return hz > 0; }));
   };
-  BlockAnalyser analyser(rate, options, kBlockS);
+  BlockAnalyser analyser(rate, o.vocoder, kBlockS);
   std::vector<float> buffer(static_cast<std::size_t>(rate));
   std::size_t samples = 0;
   while (const std::size_t n = reader.Read(buffer)) {
@@ -87,16 +68,15 @@ RecordingFeatures WriteOne(const Item& item, const VocoderOptions& options, IfEx
 
 std::vector<RecordingFeatures> WriteFeatures(const fs::path& input, const fs::path& out,
                                              const FeatureOptions& options) {
-  const auto items = Items(input, out);
-  for (const Item& item : items) {
+  const std::vector<Recording> items = OpenCorpus(input, {.allow_file = true}).recordings;
+  for (const Recording& item : items) {
     for (const char* what : {"f0", "sp", "ap"}) {
-      RefuseExisting(ArrayPath(item, what), options.if_exists);
+      RefuseExisting(ArrayPath(item, out, what), options.if_exists);
     }
   }
   std::vector<RecordingFeatures> results(items.size());
-  ParallelFor(items.size(), options.jobs, [&](std::size_t i) {
-    results[i] = WriteOne(items[i], options.vocoder, options.if_exists);
-  });
+  ParallelFor(items.size(), options.jobs,
+              [&](std::size_t i) { results[i] = WriteOne(items[i], out, options); });
   return results;
 }
 

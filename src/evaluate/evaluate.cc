@@ -34,12 +34,6 @@ double ProcessSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Corpus ScanGood(const fs::path& path) {
-  CorpusScan scan = ScanCorpus(path);
-  RefuseBadCorpus(scan.problems, path);
-  return std::move(scan.corpus);
-}
-
 // All that a corpus says, and the stamps of its sound files.
 std::string CorpusText(const Corpus& corpus) {
   std::string text;
@@ -60,8 +54,7 @@ std::string CorpusText(const Corpus& corpus) {
 }
 
 // The worst attacker's trials that claim a speaker of each gender: damage may fall on some alone.
-ordered_json WorstByGender(const LadderResult& ladder,
-                           const std::map<std::string, std::string>& genders,
+ordered_json WorstByGender(const LadderResult& ladder, const std::map<std::string, Gender>& genders,
                            const VerifyOptions& options) {
   ordered_json json = ordered_json::object();
   const Trials& all = ladder.worst_trials;
@@ -74,7 +67,7 @@ ordered_json WorstByGender(const LadderResult& ladder,
     std::size_t n_tar = 0;
     for (std::size_t t = 0; t < all.size(); ++t) {
       const auto found = genders.find(all.enrol_spk.At(t));
-      if (found == genders.end() || found->second != gender) continue;
+      if (found == genders.end() || found->second != ParseGender(gender)) continue;
       some.scores.push_back(all.scores[t]);
       some.is_target.push_back(all.is_target[t]);
       n_tar += all.is_target[t];
@@ -126,11 +119,11 @@ ordered_json WorstLegal(const LadderResult& ladder) {
 class Runner {
  public:
   Runner(const EvaluateOptions& options, const std::string& version)
-      : o_(options), version_(version), corpus_(ScanGood(options.original)), steps_(options.out) {
+      : o_(options), version_(version), corpus_(OpenCorpus(options.original)), steps_(options.out) {
     encoder_ = OpenEncoder(o_.encoder.empty() ? kDefaultEncoder : o_.encoder, o_.trust_models);
     originals_ = CorpusText(corpus_);
     genders_ = SpeakerGenders(corpus_);
-    if (!o_.background.empty()) background_ = CorpusText(ScanGood(o_.background));
+    if (!o_.background.empty()) background_ = CorpusText(OpenCorpus(o_.background));
     PlanCells();
     GiveAttackers();
   }
@@ -282,7 +275,7 @@ class Runner {
   std::string CopyText(const EvaluatedCell& cell) const {
     if (!fs::exists(Released(cell))) return {};
     try {
-      return ContentDigest(CorpusText(ScanGood(Released(cell)))) + "\n";
+      return ContentDigest(CorpusText(OpenCorpus(Released(cell)))) + "\n";
     } catch (const Error&) {
       return {};  // no corpus any more: it is made again
     }
@@ -312,7 +305,7 @@ class Runner {
     }
     json["notes"] = report.notes;
     json["files"] = ordered_json::array();
-    for (const Recording& recording : ScanGood(Released(cell)).recordings) {
+    for (const Recording& recording : OpenCorpus(Released(cell)).recordings) {
       json["files"].push_back(
           {{"id", recording.id}, {"sha256", Sha256(ReadTextFile(recording.path, kLargestFile))}});
     }
@@ -399,7 +392,7 @@ class Runner {
   StepFolder steps_;
   std::unique_ptr<SpeakerEncoder> encoder_;
   std::string originals_, background_;
-  std::map<std::string, std::string> genders_;
+  std::map<std::string, Gender> genders_;
   std::vector<EvaluatedCell> cells_;
 };
 
@@ -448,7 +441,7 @@ void EvaluateOptions::Validate() const {
 
 Evaluation Evaluate(const EvaluateOptions& options, const std::string& version) {
   options.Validate();
-  if (!fs::is_directory(options.original) && options.original.extension() != ".tsv") {
+  if (IsSingleFile(options.original)) {
     throw Error(fmt::format("'{}': a corpus is wanted (folder, Kaldi data dir or manifest)",
                             options.original.string()));
   }

@@ -40,10 +40,9 @@ Json Sorted(Json list, const char* by) {
 }
 
 Json Originals(const Evaluation& evaluation, const EvidenceKey& key, const fs::path& original) {
-  CorpusScan scan = ScanCorpus(original);
-  RefuseBadCorpus(scan.problems, original);
+  const Corpus corpus = OpenCorpus(original);
   Json files = Json::array();
-  for (const Recording& recording : scan.corpus.recordings) {
+  for (const Recording& recording : corpus.recordings) {
     files.push_back({{"id", key.RecordingId(recording.id)},
                      {"keyed_blake2b", key.Fingerprint(recording.path)}});
   }

@@ -54,7 +54,7 @@ inline Corpus MadeUp(std::int64_t states = kStates) {
       const std::vector<float> x = Utterance(s, u, 17777);
       const std::string id = std::to_string(s) + "-" + std::to_string(u);
       corpus.pack.utterances.push_back(
-          {id, std::to_string(s), "", corpus.pack.samples.size(), x.size()});
+          {id, std::to_string(s), Gender::kUnknown, corpus.pack.samples.size(), x.size()});
       for (const float v : x) {
         corpus.pack.samples.push_back(
             static_cast<std::int16_t>(std::lround(32767.0f * std::clamp(v, -1.0f, 1.0f))));

@@ -146,12 +146,7 @@ std::string PlannedRecord(const AnonymiseOptions& options, const std::string& ve
 
 AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& version) {
   options.Validate();
-  if (!fs::exists(options.in)) {
-    throw Error(fmt::format("'{}' does not exist", options.in.string()));
-  }
-  if (!fs::is_directory(options.in) && options.in.extension() != ".tsv") {
-    return AnonymiseFile(options, version);
-  }
+  if (IsSingleFile(options.in)) return AnonymiseFile(options, version);
   for (const fs::path& secret : {options.key_out, options.map_out}) {
     if (!secret.empty() && IsInside(secret, options.out)) {
       throw Error(fmt::format("'{}' is a secret and must not lie in the output", secret.string()));
@@ -162,19 +157,18 @@ AnonymiseReport Anonymise(const AnonymiseOptions& options, const std::string& ve
     RefuseExisting(options.key_out, options.Outputs());
     RefuseExisting(options.map_out, options.Outputs());
   }
-  CorpusScan scan = ScanCorpus(options.in, {.allow_pipes = options.allow_pipes});
+  Corpus corpus = OpenCorpus(options.in, {.allow_pipes = options.allow_pipes});
   // The next scan of a folder would take an output inside it for originals; nothing may be written
   // over the originals of any kind of corpus.
-  const fs::path& root = scan.corpus.root;
-  if ((scan.corpus.kind == CorpusKind::kFolder && IsInside(options.out, root)) ||
+  const fs::path& root = corpus.root;
+  if ((corpus.kind == CorpusKind::kFolder && IsInside(options.out, root)) ||
       IsInside(root, options.out)) {
     throw Error(fmt::format("input '{}' and output '{}' lie inside each other", options.in.string(),
                             options.out.string()));
   }
-  RefuseBadCorpus(scan.problems, options.in);
-  RefuseSecretsOverOriginals(options, scan.corpus);
+  RefuseSecretsOverOriginals(options, corpus);
   const auto start = Clock::now();
-  AnonymiseReport report = CorpusRun(options, std::move(scan.corpus)).Run(version);
+  AnonymiseReport report = CorpusRun(options, std::move(corpus)).Run(version);
   report.wall_seconds = SecondsSince(start);
   return report;
 }

@@ -92,7 +92,7 @@ std::string RunInputs::Text(std::size_t i, const std::string& digest) const {
   for (const Span& span : recording.spans) {
     AddSpan(text, span);
     if (const auto gender = genders_.find(span.speaker); gender != genders_.end()) {
-      Add(text, gender->second);
+      Add(text, Name(gender->second));
     }
     if (const auto speaker = fitted_.find(whole_ ? "" : span.speaker); speaker != fitted_.end()) {
       Add(text, ContentDigest(speaker->second));

@@ -43,7 +43,7 @@ class RunInputs {
 
  private:
   const Corpus& corpus_;
-  std::map<std::string, std::string> genders_;
+  std::map<std::string, Gender> genders_;
   const bool whole_;
   std::map<std::string, std::string> fitted_;  // by speaker, or of all under no name
 };

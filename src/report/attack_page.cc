@@ -140,9 +140,9 @@ std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
   for (const MapPoint& point : map) {
     speakers.push_back(point.speaker);
     genders.push_back(fmt::format("{}, {}", point.released ? "protected" : "original",
-                                  point.gender == 'F'   ? "female"
-                                  : point.gender == 'M' ? "male"
-                                                        : "unknown"));
+                                  point.gender == Gender::kFemale ? "female"
+                                  : point.gender == Gender::kMale ? "male"
+                                                                  : "unknown"));
     original.push_back(!point.released);
     released.push_back(point.released);
   }

@@ -42,10 +42,10 @@ LadderResult SomeResult() {
   result.worst_trials.scores = {2.0, 1.0, 0.5, 0.0, -1.0};
   result.worst_trials.is_target = {1, 1, 0, 1, 0};
   result.curve = {{100, 5.0, 0.4}, {200, 3.0, 0.3}};
-  result.map = {{"u1", "ann", 'F', false, 0.0, 0.0},
-                {"u1", "ann", 'F', true, 1.0, 1.0},
-                {"u2", "bob", 'M', false, 0.5, 0.0},
-                {"u2", "bob", 'M', true, 1.0, 0.5}};
+  result.map = {{"u1", "ann", Gender::kFemale, false, 0.0, 0.0},
+                {"u1", "ann", Gender::kFemale, true, 1.0, 1.0},
+                {"u2", "bob", Gender::kMale, false, 0.5, 0.0},
+                {"u2", "bob", Gender::kMale, true, 1.0, 0.5}};
   result.notes = {"a <note>"};
   return result;
 }

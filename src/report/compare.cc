@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "audio/corpus.h"
+#include "audio/pairing.h"
 #include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -129,26 +129,24 @@ std::optional<double> ChangePercent(const std::optional<double>& before,
 
 std::vector<ComparedPair> CompareCorpora(const fs::path& original, const fs::path& released,
                                          int jobs) {
+  const CorpusPair both = OpenPair(original, released);
+  const PairingRule rule{.original = original.string(),
+                         .released = released.string(),
+                         .what = "recordings",
+                         .may_lack_originals = true};
   std::vector<ComparedPair> pairs;
-  if (!fs::is_directory(original) && original.extension() != ".tsv") {
-    const std::string id = original.stem().string();
-    pairs.push_back({id, id, original, released, 0.0, 0.0, {}, {}});
-  } else {
-    const CorpusScan before = ScanCorpus(original), others = ScanCorpus(released);
-    RefuseBadCorpus(before.problems, original);
-    RefuseBadCorpus(others.problems, released);
-    std::map<std::string, fs::path> after;
-    for (const Recording& recording : others.corpus.recordings) {
-      after[recording.id] = recording.path;
-    }
-    for (const Recording& recording : before.corpus.recordings) {
-      const auto found = after.find(recording.id);
-      if (found == after.end()) {
-        throw Error(fmt::format("'{}' is not in '{}'", recording.id, released.string()));
-      }
-      const std::string speaker = recording.spans.empty() ? "" : recording.spans[0].speaker;
-      pairs.push_back({recording.id, speaker, recording.path, found->second, 0.0, 0.0, {}, {}});
-    }
+  for (const IdPair& pair :
+       PairById(IdsOf(both.original.recordings), IdsOf(both.released.recordings), rule)) {
+    const Recording& recording = both.original.recordings[pair.original];
+    const std::string speaker = recording.spans.empty() ? "" : recording.spans[0].speaker;
+    pairs.push_back({recording.id,
+                     speaker,
+                     recording.path,
+                     both.released.recordings[pair.released].path,
+                     0.0,
+                     0.0,
+                     {},
+                     {}});
   }
   ParallelFor(pairs.size(), jobs, [&](std::size_t i) { Measure(pairs[i]); });
   return pairs;

@@ -127,7 +127,7 @@ struct VoiceProtector::Impl {
 
   explicit Impl(const AnonymiseOptions& asked)
       : options(asked),
-        key(GivenKey(options).value_or(Key::FromSystem())),
+        key(ChooseKey(options.experiment_seed, options.key_file)),
         whole(OpenMethod(options, key)) {}
 };
 

@@ -5,9 +5,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
-#include "audio/sound_file.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -126,36 +124,36 @@ class Embedder : public UtteranceSink {
 }  // namespace
 
 std::vector<float> EmbedFile(const SpeakerEncoder& encoder, const fs::path& path) {
-  SoundReader reader(path);
-  const auto channels = static_cast<std::size_t>(reader.Format().channels);
-  EmbeddingStream stream(reader.Format().rate_hz,
-                         [&](std::span<const float> x) { return encoder.EmbedWindow(x); });
-  std::vector<float> block(16384 * channels), mono;
-  while (const std::size_t frames = reader.Read(block)) {
-    mono.resize(frames);
-    for (std::size_t i = 0; i < frames; ++i) mono[i] = block[i * channels];
-    stream.Push(mono);
-  }
-  return stream.Finish();
+  UtteranceList list;
+  list.recordings = SingleFileCorpus(path).recordings;
+  list.utterances = {{path.string(), path.string()}};
+  const EmbeddingSet set = EmbedCorpus(encoder, list).set;
+  return {set.vectors.data(), set.vectors.data() + set.vectors.size()};
 }
 
-EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& list,
-                           const EmbedOptions& options) {
-  Cache cache(options.cache, encoder);
-  EmbeddedCorpus result;
-  EmbeddingSet& set = result.set;
-  const std::size_t n = list.utterances.size();
-  set.vectors.resize(static_cast<Eigen::Index>(encoder.Dimension()), static_cast<Eigen::Index>(n));
-  for (const Utterance& utterance : list.utterances) {
+EmbeddingSet LabelsOf(const UtteranceList& list, std::span<const std::size_t> wanted) {
+  EmbeddingSet set;
+  for (const std::size_t i : wanted) {
+    const Utterance& utterance = list.utterances[i];
     set.ids.push_back(utterance.id);
     set.speakers.push_back(utterance.speaker);
     const auto gender = list.genders.find(utterance.speaker);
     if (gender != list.genders.end()) set.genders.insert(*gender);
   }
+  set.vectors.resize(0, static_cast<Eigen::Index>(set.ids.size()));
+  return set;
+}
+
+EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& list,
+                           const EmbedOptions& options) {
+  Cache cache(options.cache, encoder);
+  const std::size_t n = list.utterances.size();
+  const std::vector<std::size_t> all = AllOf(list);
+  EmbeddedCorpus result;
+  EmbeddingSet& set = result.set = LabelsOf(list, all);
+  set.vectors.resize(static_cast<Eigen::Index>(encoder.Dimension()), static_cast<Eigen::Index>(n));
   std::mutex mutex;
   std::map<std::size_t, std::string> failures;
-  std::vector<std::size_t> all(n);
-  std::iota(all.begin(), all.end(), 0);
   Progress progress("embed", n, static_cast<double>(n));
   const auto finish = [&](std::size_t i, const Embedder& embedder, std::vector<float> embedding,
                           const std::string& failure) {

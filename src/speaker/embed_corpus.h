@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "audio/utterances.h"
 #include "speaker/embeddings.h"
 #include "speaker/encoder.h"
-#include "speaker/utterances.h"
 
 namespace sotto {
 
@@ -25,6 +25,9 @@ struct EmbeddedCorpus {
   double audio_seconds = 0.0;
   std::size_t from_cache = 0;
 };
+
+// Ids, speakers and genders of these utterances, and no vectors.
+EmbeddingSet LabelsOf(const UtteranceList& list, std::span<const std::size_t> wanted);
 
 // The result does not depend on `jobs`. When it is cancelled, the cache keeps what was embedded.
 // Every utterance is tried; if some fail, the Error counts them and names the first. Speakers whose

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "audio/utterances.h"
 #include "base/error.h"
-#include "speaker/utterances.h"
 
 namespace sotto {
 namespace {

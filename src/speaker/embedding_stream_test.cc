@@ -6,10 +6,10 @@
 #include <string>
 
 #include "audio/testing.h"
+#include "audio/utterances.h"
 #include "base/error.h"
 #include "base/testing.h"
 #include "speaker/encoder.h"
-#include "speaker/utterances.h"
 
 namespace sotto {
 namespace {
@@ -133,7 +133,7 @@ TEST(EmbeddingStream, WindowsOfRealSpeechSayWhatTheWholeSays) {
   std::size_t most = 90 * kRate;
   for (const Utterance& utterance : list.utterances) {
     if (utterance.speaker != list.utterances.front().speaker) continue;
-    if (x.size() < most) Append(x, ReadMono(list.recordings[utterance.recording].path));
+    if (x.size() < most) Append(x, ReadUtterance(list.recordings[utterance.recording], {}).x);
   }
   most = std::min(most, x.size());
   ASSERT_GT(most, 61U * kRate);

@@ -329,14 +329,12 @@ void AddSpeakers(EmbeddingSet& set, std::string_view utt2spk, const std::string&
 
 void AddGenders(EmbeddingSet& set, std::string_view spk2gender, const std::string& where) {
   for (const auto& [speaker, gender] : ParsePairs(spk2gender, where)) {
-    if (gender == "f" || gender == "F") {
-      set.genders[speaker] = 'F';
-    } else if (gender == "m" || gender == "M") {
-      set.genders[speaker] = 'M';
-    } else {
+    const Gender parsed = ParseGender(gender);
+    if (parsed == Gender::kUnknown) {
       throw Error(fmt::format("{}: the gender of '{}' is '{}', allowed are f and m", where, speaker,
                               gender));
     }
+    set.genders[speaker] = parsed;
   }
 }
 
@@ -377,7 +375,7 @@ void WriteEmbeddings(const EmbeddingSet& set, const fs::path& folder, const Embe
   for (const std::string& speaker : speakers) {
     const auto gender = set.genders.find(speaker);
     if (gender == set.genders.end()) continue;
-    spk2gender += fmt::format("{} {}\n", speaker, gender->second == 'F' ? 'f' : 'm');
+    spk2gender += fmt::format("{} {}\n", speaker, gender->second == Gender::kFemale ? 'f' : 'm');
   }
   MakeFolder(folder);
   const WriteOptions options{.if_exists = files.if_exists};

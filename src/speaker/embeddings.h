@@ -14,14 +14,15 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/gender.h"
 
 namespace sotto {
 
 struct EmbeddingSet {
-  std::vector<std::string> ids;         // of utterances, distinct
-  Eigen::MatrixXf vectors;              // d × n, one column per id
-  std::vector<std::string> speakers;    // of each id; empty when the files do not say
-  std::map<std::string, char> genders;  // speaker to 'F' or 'M'; speakers not known are absent
+  std::vector<std::string> ids;           // of utterances, distinct
+  Eigen::MatrixXf vectors;                // d × n, one column per id
+  std::vector<std::string> speakers;      // of each id; empty when the files do not say
+  std::map<std::string, Gender> genders;  // of speakers; those not known are absent
 
   std::size_t size() const { return ids.size(); }
   Eigen::Index Dimension() const { return vectors.rows(); }

@@ -19,7 +19,7 @@ EmbeddingSet Example() {
   EmbeddingSet set;
   set.ids = {"a-1", "a-2", "b-1"};
   set.speakers = {"a", "a", "b"};
-  set.genders = {{"a", 'F'}};
+  set.genders = {{"a", Gender::kFemale}};
   set.vectors.resize(2, 3);
   set.vectors << 1.5F, -2.0F, 0.1F, 3e-8F, 4.0F, 1e10F;
   return set;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "audio/utterances.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -15,7 +16,6 @@
 #include "speaker/embedding_stream.h"
 #include "speaker/ivector.h"
 #include "speaker/onnx_encoder.h"
-#include "speaker/utterances.h"
 
 namespace sotto {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "audio/utterances.h"
 #include "nn/safetensors.h"
 #include "speaker/encoder.h"
-#include "speaker/utterances.h"
 
 namespace sotto {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "audio/resampler.h"
+#include "audio/utterances.h"
 #include "base/error.h"
-#include "speaker/utterances.h"
 
 namespace sotto {
 

@@ -160,17 +160,17 @@ class PoolDraws {
   std::vector<std::size_t> Candidates(const std::string& speaker, BitSource& bits) const {
     std::vector<std::size_t> all(voices_.ids.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    char wanted = 0;
+    Gender wanted = Gender::kUnknown;
     if (options_.gender == PoolGender::kRandom) {
       if (!labelled_) return all;
-      wanted = bits.Below(2) == 0 ? 'F' : 'M';
+      wanted = bits.Below(2) == 0 ? Gender::kFemale : Gender::kMale;
       const bool both = std::any_of(all.begin(), all.end(), [&](std::size_t i) {
         return pool_genders_.at(voices_.ids[i]) == wanted;
       });
       if (!both) return all;  // a pool of one gender
     } else {
-      const char own = source_.genders.at(speaker);
-      wanted = options_.gender == PoolGender::kSame ? own : (own == 'F' ? 'M' : 'F');
+      const Gender own = source_.genders.at(speaker);
+      wanted = options_.gender == PoolGender::kSame ? own : OtherThan(own);
     }
     std::erase_if(all, [&](std::size_t i) { return pool_genders_.at(voices_.ids[i]) != wanted; });
     return all;
@@ -201,7 +201,7 @@ class PoolDraws {
   const PoolOptions& options_;
   const Key& key_;
   const PldaBackend* plda_;
-  std::map<std::string, char> pool_genders_;
+  std::map<std::string, Gender> pool_genders_;
   bool labelled_ = false;
   SpeakerModels voices_;
   Eigen::MatrixXf within_;     // among the pool's voices

@@ -48,7 +48,7 @@ ordered_json PoolRecord(const PoolOptions& options, const ProtectCounts& counts,
   if (!counts.pool_genders.empty()) {
     candidates = ordered_json::object();
     for (const auto& [gender, voices] : counts.pool_genders) {
-      candidates[std::string(1, gender)] = voices;
+      candidates[Name(gender)] = voices;
     }
   }
   return {{"region", options.region->Name()},

@@ -21,8 +21,8 @@ namespace sotto {
 // Of ids, speakers and the public pool.
 struct ProtectCounts {
   std::size_t utterances = 0, speakers = 0, pool_voices = 0;
-  std::size_t most_utterances = 0;           // of one speaker
-  std::map<char, std::size_t> pool_genders;  // voices of each; empty where not all are labelled
+  std::size_t most_utterances = 0;             // of one speaker
+  std::map<Gender, std::size_t> pool_genders;  // voices of each; empty where not all are labelled
 };
 ProtectCounts CountProtect(const EmbeddingSet& source, const EmbeddingSet& pool);
 

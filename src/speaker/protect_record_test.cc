@@ -104,12 +104,13 @@ TEST_F(ProtectRecords, OfPoolsDoNotTellWhichGendersWereProtected) {
   options_.method = ProtectMethod::kPool;
   options_.pool_options.gender = PoolGender::kSame;
   EmbeddingSet pool = Voices("p", 30, 1, 2);
-  for (const char* name : {"p1", "p3", "p5"}) pool.genders[name] = 'F';  // 18 women, 12 men
+  for (const char* name : {"p1", "p3", "p5"})
+    pool.genders[name] = Gender::kFemale;  // 18 women, 12 men
   WriteEmbeddings(pool, folder_ / "uneven");
   options_.pool = folder_ / "uneven";
   const EmbeddingSet both = Voices("s", 4, 1, 1);
   EmbeddingSet women = both;
-  for (auto& [speaker, gender] : women.genders) gender = 'F';
+  for (auto& [speaker, gender] : women.genders) gender = Gender::kFemale;
   const auto first = Release(both), second = Release(women);
   EXPECT_EQ(first.at("sotto-run.json"), second.at("sotto-run.json"));
   const auto record = nlohmann::json::parse(first.at("sotto-run.json"));

@@ -180,15 +180,15 @@ TEST(Pool, RegionsAreWhatTheyAreCalled) {
 }
 
 // The members of a pseudonym made of one voice: which genders were taken.
-std::set<char> GendersTaken(const EmbeddingSet& source, const EmbeddingSet& pool, PoolGender gender,
-                            char of) {
+std::set<Gender> GendersTaken(const EmbeddingSet& source, const EmbeddingSet& pool,
+                              PoolGender gender, Gender of) {
   PoolOptions options;
   options.gender = gender;
   options.n = 1;
   options.n_star = 1;
   const PoolRelease release = ReleasePool(source, pool, options, kKey);
   const auto scores = CosineScores(pool.vectors, release.set.vectors);
-  std::set<char> taken;
+  std::set<Gender> taken;
   for (std::size_t i = 0; i < source.size(); ++i) {
     if (source.genders.at(source.speakers[i]) != of) continue;
     Eigen::Index nearest = 0;
@@ -201,9 +201,11 @@ std::set<char> GendersTaken(const EmbeddingSet& source, const EmbeddingSet& pool
 TEST(Pool, GenderIsSameOtherOrDrawn) {
   const EmbeddingSet source = Voices("s", 40, 1, 1);
   const EmbeddingSet pool = Voices("p", 60, 1, 2);
-  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kSame, 'F'), (std::set<char>{'F'}));
-  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kOther, 'F'), (std::set<char>{'M'}));
-  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kRandom, 'F').size(), 2U);
+  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kSame, Gender::kFemale),
+            (std::set<Gender>{Gender::kFemale}));
+  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kOther, Gender::kFemale),
+            (std::set<Gender>{Gender::kMale}));
+  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kRandom, Gender::kFemale).size(), 2U);
   EmbeddingSet unlabelled = pool;
   unlabelled.genders.erase("p3");
   PoolOptions options;

@@ -19,7 +19,7 @@ inline EmbeddingSet Voices(const std::string& prefix, int speakers, int utteranc
     Eigen::VectorXf centre(dimension);
     for (float& x : centre) x = static_cast<float>(rng.Gaussian());
     const std::string name = prefix + std::to_string(s);
-    set.genders[name] = s % 2 == 0 ? 'F' : 'M';
+    set.genders[name] = s % 2 == 0 ? Gender::kFemale : Gender::kMale;
     for (int u = 0; u < utterances; ++u) {
       for (int k = 0; k < dimension; ++k) {
         set.vectors(k, s * utterances + u) = centre[k] + 0.1F * static_cast<float>(rng.Gaussian());

@@ -20,12 +20,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/gender.h"
+
 namespace sotto {
 
 inline constexpr std::size_t kVoiceClasses = 8;
 inline constexpr std::size_t kEnvelopePoints = 257;  // 0 … 8 kHz in steps of 31.25 Hz
-
-enum class Gender : char { kFemale = 'F', kMale = 'M', kUnknown = '?' };
 
 struct VoiceModel {
   std::string name;

@@ -53,13 +53,13 @@ SpeakerPool ReadSpeakerPool(const TensorFile& file) {
     pool.encoder = file.Meta("sotto.encoder");
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string gender = genders[i];
-      if (gender != "F" && gender != "M") {
+      SpeakerVoice voice;
+      voice.name = names[i];
+      voice.gender = ParseGender(gender);
+      if (gender != Name(voice.gender)) {
         throw Error(
             fmt::format("{}: gender '{}' of voice {}: F or M is allowed", file.where, gender, i));
       }
-      SpeakerVoice voice;
-      voice.name = names[i];
-      voice.gender = gender == "F" ? Gender::kFemale : Gender::kMale;
       const auto begin = embeddings.values.begin() + static_cast<std::ptrdiff_t>(i * size);
       voice.embedding.assign(begin, begin + static_cast<std::ptrdiff_t>(size));
       voice.log_f0_mean = pitch.values[2 * i];
@@ -84,7 +84,7 @@ TensorFile WriteSpeakerPool(const SpeakerPool& pool) {
                               voice.embedding.size(), size));
     }
     names.push_back(voice.name);
-    genders.push_back(std::string(1, static_cast<char>(voice.gender)));
+    genders.push_back(Name(voice.gender, "?"));
     embeddings.values.insert(embeddings.values.end(), voice.embedding.begin(),
                              voice.embedding.end());
     pitch.values.push_back(static_cast<float>(voice.log_f0_mean));
@@ -111,9 +111,8 @@ SpeakerPool MakeSpeakerPool(const SpeechPack& pack, const FeaturePack& features)
   for (std::size_t i = 0; i < pack.utterances.size(); ++i) {
     Sums& s = speakers[pack.utterances[i].speaker];
     const UtteranceFeatures& u = features.utterances[i];
-    const std::string& gender = pack.utterances[i].gender;
-    if (gender == "F") s.voice.gender = Gender::kFemale;
-    if (gender == "M") s.voice.gender = Gender::kMale;
+    const Gender gender = pack.utterances[i].gender;
+    if (gender != Gender::kUnknown) s.voice.gender = gender;
     const Eigen::VectorXd e = Eigen::Map<const Eigen::VectorXf>(
                                   u.embedding.data(), static_cast<Eigen::Index>(u.embedding.size()))
                                   .cast<double>();
@@ -219,7 +218,7 @@ PseudoSpeakers::PseudoSpeakers(const SpeakerPool& pool, double nearest) : neares
     const std::vector<Eigen::Index>& columns = of[gender];
     if (columns.size() < kFewestVoices) {
       throw Error(fmt::format("{} voices of gender {} in the pool, at least {} are needed",
-                              columns.size(), static_cast<char>(gender), kFewestVoices));
+                              columns.size(), Name(gender), kFewestVoices));
     }
     Eigen::MatrixXd embeddings(size, static_cast<Eigen::Index>(columns.size()));
     Eigen::MatrixXd pitch(2, static_cast<Eigen::Index>(columns.size()));
@@ -240,7 +239,7 @@ SpeakerVoice PseudoSpeakers::Draw(const TargetDraws& draws, Gender gender,
   const Group& group = found->second;
   const double n = static_cast<double>(group.centred.cols());
   for (int attempt = 0; attempt < kMostDraws; ++attempt) {
-    const std::string name = fmt::format("generated {} {}", static_cast<char>(gender), attempt);
+    const std::string name = fmt::format("generated {} {}", Name(gender), attempt);
     const Eigen::VectorXd g =
         Normals(draws, name + " pool", group.centred.cols(), speaker, utterance) / std::sqrt(n);
     const Eigen::VectorXd h = Normals(draws, name + " own", group.mean.size(), speaker, utterance);
@@ -276,8 +275,7 @@ Gender TargetGenderFor(const TargetDraws& draws, TargetGender rule, Gender sourc
     throw Error(
         fmt::format("target gender '{}': the gender of '{}' is not known", Name(rule), speaker));
   }
-  const bool female = (source == Gender::kFemale) == (rule == TargetGender::kSame);
-  return female ? Gender::kFemale : Gender::kMale;
+  return rule == TargetGender::kSame ? source : OtherThan(source);
 }
 
 }  // namespace sotto

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "audio/resampler.h"
-#include "audio/sound_file.h"
+#include "audio/utterances.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "targets/envelope_classes.h"
@@ -19,50 +19,16 @@ namespace {
 constexpr std::size_t kMinActiveFrames = 100, kMinVoicedFrames = 20;
 constexpr double kMinDeviation = 0.01;  // ln Hz; a monotone voice has about ten times as much
 
-Gender GenderOf(const std::map<std::string, std::string>& genders, const std::string& speaker) {
-  const auto found = genders.find(speaker);
-  if (found == genders.end()) return Gender::kUnknown;
-  return found->second == "F" ? Gender::kFemale : Gender::kMale;
-}
-
 struct Stretch {
   const Recording* recording;
   const Span* span;
 };
 
 // The first channel of a stretch, at most `max_seconds` of it, at a rate the vocoder takes.
-struct Mono {
-  std::vector<float> x;
-  int rate_hz = 0;
-  double Seconds() const { return static_cast<double>(x.size()) / rate_hz; }
-};
-
 Mono ReadStretch(const Stretch& stretch, double max_seconds) {
-  if (!stretch.recording->pipe.empty()) {
-    throw Error(fmt::format("'{}' comes from a pipe: fitting needs files (or give a profile)",
-                            stretch.recording->id));
-  }
-  SoundReader reader(stretch.recording->path);
-  const SoundFormat& format = reader.Format();
-  const auto channels = static_cast<std::size_t>(format.channels);
-  const std::int64_t begin = std::llround(stretch.span->begin_s * format.rate_hz);
-  std::int64_t end = begin + std::llround(max_seconds * format.rate_hz);
-  if (stretch.span->end_s >= 0.0) {
-    end = std::min<std::int64_t>(end, std::llround(stretch.span->end_s * format.rate_hz));
-  }
-  Mono mono;
-  std::vector<float> block(16384 * channels);
-  while (reader.Position() < end) {
-    const std::int64_t at = reader.Position();
-    const std::size_t frames = reader.Read(block);
-    if (frames == 0) break;
-    for (std::size_t i = 0; i < frames; ++i) {
-      const std::int64_t place = at + static_cast<std::int64_t>(i);
-      if (place >= begin && place < end) mono.x.push_back(block[i * channels]);
-    }
-  }
-  mono.rate_hz = std::clamp(format.rate_hz, 16000, 48000);
-  if (mono.rate_hz != format.rate_hz) mono.x = Resample(mono.x, format.rate_hz, mono.rate_hz);
+  Mono mono = ReadUtterance(*stretch.recording, *stretch.span, max_seconds);
+  const int rate_hz = std::clamp(mono.rate_hz, 16000, 48000);
+  if (mono.rate_hz != rate_hz) mono = {Resample(mono.x, mono.rate_hz, rate_hz), rate_hz};
   return mono;
 }
 
@@ -75,7 +41,7 @@ VoiceModel ModelVoice(const std::vector<Stretch>& stretches, const std::string& 
     if (left <= 0.0) break;
     try {
       const Mono mono = ReadStretch(stretch, left);
-      left -= mono.Seconds();
+      left -= static_cast<double>(mono.x.size()) / mono.rate_hz;
       BlockAnalyser analyser(mono.rate_hz, {.f0_method = options.f0_method});
       builder.Add(analyser.Push(mono.x));
       builder.Add(analyser.Finish());
@@ -200,7 +166,9 @@ ModelledVoices ModelVoices(const Corpus& corpus, const VoiceModelOptions& option
   ParallelFor(corpus.speakers.size(), options.jobs, [&](std::size_t i) {
     const std::string& speaker = corpus.speakers[i];
     try {
-      found[i] = ModelVoice(stretches.at(speaker), speaker, GenderOf(genders, speaker), options);
+      const auto gender = genders.find(speaker);
+      found[i] = ModelVoice(stretches.at(speaker), speaker,
+                            gender == genders.end() ? Gender::kUnknown : gender->second, options);
     } catch (const Error& error) {
       const std::lock_guard lock(mutex);
       modelled.failures[speaker] = error.what();

@@ -7,20 +7,9 @@
 
 namespace sotto {
 namespace fs = std::filesystem;
-namespace {
-
-Corpus ReadCorpus(const fs::path& path) {
-  if (!fs::exists(path)) throw Error(fmt::format("'{}' does not exist", path.string()));
-  if (!fs::is_directory(path) && path.extension() != ".tsv") return SingleFileCorpus(path);
-  CorpusScan scan = ScanCorpus(path);
-  RefuseBadCorpus(scan.problems, path);
-  return std::move(scan.corpus);
-}
-
-}  // namespace
 
 BuiltPool BuildPool(const fs::path& corpus, const VoiceModelOptions& options) {
-  ModelledVoices modelled = ModelVoices(ReadCorpus(corpus), options);
+  ModelledVoices modelled = ModelVoices(OpenCorpus(corpus, {.allow_file = true}), options);
   if (modelled.voices.empty()) {
     throw Error(fmt::format("no speaker of '{}' can be modelled: {}", corpus.string(),
                             modelled.failures.begin()->second));
@@ -36,7 +25,7 @@ BuiltPool BuildPool(const fs::path& corpus, const VoiceModelOptions& options) {
 
 VoiceProfile FitCorpus(const fs::path& corpus, const VoicePool& pool,
                        const VoiceModelOptions& options) {
-  ModelledVoices modelled = ModelVoices(ReadCorpus(corpus), options);
+  ModelledVoices modelled = ModelVoices(OpenCorpus(corpus, {.allow_file = true}), options);
   if (!modelled.failures.empty()) throw Error(modelled.failures.begin()->second);
   return FitProfile(std::move(modelled.voices), pool);
 }

@@ -198,7 +198,7 @@ TEST(PairUtterances, PairsByIdWithTextAndGender) {
   ASSERT_EQ(pairs.size(), 4U);
   EXPECT_EQ(pairs[2].id, "b1");
   EXPECT_EQ(pairs[2].text, "three");
-  EXPECT_EQ(pairs[0].gender, "F");
+  EXPECT_EQ(pairs[0].gender, Gender::kFemale);
   EXPECT_EQ(pairs[1].original.path, folder / "o/a2.wav");
   EXPECT_EQ(pairs[1].released.path, folder / "p/a2.wav");
   // The first of each speaker come first.

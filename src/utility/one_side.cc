@@ -233,17 +233,19 @@ std::vector<SideMeasures> MeasureOriginals(const Judges& judges,
   // One judge after the other: a run that is killed loses the work of one.
   for (const Part& part : parts) {
     const fs::path file =
-        cache / (ContentDigest("sotto original side\n" + part.name + "\n" + sounds).substr(0, 40) +
-                 ".cbor");
+        cache /
+        (ContentDigest("sotto original side 2\n" + part.name + "\n" + sounds).substr(0, 40) +
+         ".cbor");
     if (Take(file, part, sides)) continue;
     const Part* const wanted = &part;
     const std::string judge = part.name.substr(0, part.name.find(' '));
     Progress progress("originals, " + judge, groups.size(), static_cast<double>(sides.size()));
     ParallelFor(groups.size(), jobs, [&](std::size_t g) {
-      UtteranceReader reader;
+      const auto heard = ReadUtterances(utterances, groups[g], &PairedUtterance::original);
       double audio_s = 0.0;
-      for (const std::size_t i : groups[g]) {
-        MeasureParts({&wanted, 1}, i, reader.Read(utterances[i].original), sides[i]);
+      for (std::size_t place = 0; place < groups[g].size(); ++place) {
+        const std::size_t i = groups[g][place];
+        MeasureParts({&wanted, 1}, i, heard[place], sides[i]);
         audio_s += sides[i].seconds;
       }
       progress.Done(static_cast<double>(groups[g].size()), audio_s);

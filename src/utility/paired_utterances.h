@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "base/gender.h"
 
 namespace sotto {
 
@@ -15,7 +17,7 @@ struct PairedUtterance {
     double begin_s = 0.0, end_s = -1.0;  // −1: the end of the recording
   };
   std::string id, speaker;
-  std::string gender;               // "F", "M" or "unknown"
+  Gender gender = Gender::kUnknown;
   std::optional<std::string> text;  // what was said, where the originals say it
   Place original, released;
 };
@@ -36,15 +38,10 @@ std::vector<std::size_t> SpreadOverSpeakers(const std::vector<PairedUtterance>& 
 std::vector<std::vector<std::size_t>> GroupByRecording(
     const std::vector<PairedUtterance>& utterances);
 
-// Reads places one after the other: the first channel at 16 kHz. A recording that holds several
-// utterances is read once.
-class UtteranceReader {
- public:
-  std::vector<float> Read(const PairedUtterance::Place& place);
-
- private:
-  std::filesystem::path path_;
-  std::vector<float> x_;
-};
+// One side of the utterances `wanted`: the first channel at 16 kHz. A recording that holds several
+// of them is read once (audio/cutter.h).
+std::vector<std::vector<float>> ReadUtterances(const std::vector<PairedUtterance>& utterances,
+                                               std::span<const std::size_t> wanted,
+                                               PairedUtterance::Place PairedUtterance::*side);
 
 }  // namespace sotto

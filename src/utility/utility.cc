@@ -312,21 +312,23 @@ UtilityResult MeasureUtility(const UtilityOptions& options) {
   const auto groups = GroupByRecording(result.utterances);
   Progress progress("measuring", groups.size(), static_cast<double>(n));
   ParallelFor(groups.size(), options.jobs, [&](std::size_t g) {
-    UtteranceReader original_reader, released_reader;
+    std::vector<std::vector<float>> before;
+    if (originals.empty()) {
+      before = ReadUtterances(result.utterances, groups[g], &PairedUtterance::original);
+    }
+    const auto after = ReadUtterances(result.utterances, groups[g], &PairedUtterance::released);
     double audio_s = 0.0;
-    for (const std::size_t i : groups[g]) {
+    for (std::size_t place = 0; place < groups[g].size(); ++place) {
+      const std::size_t i = groups[g][place];
       SideMeasures original =
-          originals.empty()
-              ? MeasureSide(judges, i, original_reader.Read(result.utterances[i].original))
-              : std::move(originals[i]);
-      SideMeasures released =
-          MeasureSide(judges, i, released_reader.Read(result.utterances[i].released));
+          originals.empty() ? MeasureSide(judges, i, before[place]) : std::move(originals[i]);
+      SideMeasures released = MeasureSide(judges, i, after[place]);
       seconds[i] = original.seconds;
       result.measured[i] = Compare(original, released);
       for (std::size_t k = 0; k < heard.size(); ++k) {
-        HeardText &before = original.heard[k], &after = released.heard[k];
-        heard[k][i] = {std::move(before.text), std::move(after.text),
-                       before.audio_s + after.audio_s, before.cpu_s + after.cpu_s};
+        HeardText &first = original.heard[k], &second = released.heard[k];
+        heard[k][i] = {std::move(first.text), std::move(second.text),
+                       first.audio_s + second.audio_s, first.cpu_s + second.cpu_s};
       }
       voices.original[i] = std::move(original.voice);
       voices.released[i] = std::move(released.voice);
@@ -387,7 +389,7 @@ std::map<std::string, std::vector<std::size_t>> BySpeaker(const UtilityResult& r
 std::map<std::string, std::vector<std::size_t>> ByGender(const UtilityResult& result) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < result.utterances.size(); ++i) {
-    groups[result.utterances[i].gender].push_back(i);
+    groups[Name(result.utterances[i].gender)].push_back(i);
   }
   return groups;
 }

@@ -180,7 +180,8 @@ TEST(AdainMethod, MakesItsVoicesFromSpeech) {
   for (int i = 0; i < 3; ++i) {
     const std::vector<float> x = Buzz(8000 + 1000 * static_cast<std::size_t>(i), 16000 - 1000 * i);
     const std::string id = std::to_string(i);
-    pack.utterances.push_back({id, id, i == 0 ? "F" : "M", pack.samples.size(), x.size()});
+    pack.utterances.push_back(
+        {id, id, i == 0 ? Gender::kFemale : Gender::kMale, pack.samples.size(), x.size()});
     for (const float v : x) pack.samples.push_back(static_cast<std::int16_t>(32767.0f * v));
     features.ids.push_back(id);
     features.utterances.push_back(

@@ -61,7 +61,7 @@ TEST(SpeakerPool, ComesBackFromItsFile) {
 TEST(SpeakerPool, IsMadeOfFeatures) {
   SpeechPack pack;
   pack.samples.resize(640);
-  pack.utterances = {{"a", "s", "F", 0, 320}, {"b", "s", "F", 320, 320}};
+  pack.utterances = {{"a", "s", Gender::kFemale, 0, 320}, {"b", "s", Gender::kFemale, 320, 320}};
   FeaturePack features;
   features.state_size = 1;
   features.embedding_size = 2;
@@ -75,7 +75,7 @@ TEST(SpeakerPool, IsMadeOfFeatures) {
   EXPECT_NEAR(pool.voices[0].embedding[1], std::sqrt(0.5), 1e-6);
   EXPECT_NEAR(pool.voices[0].log_f0_mean, std::log(200.0), 1e-6);
   EXPECT_NEAR(pool.voices[0].log_f0_deviation, std::log(2.0) * std::sqrt(2.0 / 3.0), 1e-6);
-  pack.utterances[0].gender = pack.utterances[1].gender = "";
+  pack.utterances[0].gender = pack.utterances[1].gender = Gender::kUnknown;
   EXPECT_THROW(MakeSpeakerPool(pack, features), Error);
 }
 

@@ -1,4 +1,5 @@
-// The utterances of corpora, and their sound as encoders take it: first channel, one rate.
+// The utterances of corpora, and their sound: the first channel, at one rate or the recordings'
+// own.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +12,12 @@
 #include <vector>
 
 #include "audio/corpus.h"
+#include "audio/cutter.h"
+#include "base/gender.h"
 
 namespace sotto {
 
+// What encoders and recognisers take.
 inline constexpr int kEncoderRateHz = 16000;
 
 struct Utterance {
@@ -26,37 +30,38 @@ struct Utterance {
 struct UtteranceList {
   std::vector<Recording> recordings;
   std::vector<Utterance> utterances;
-  std::map<std::string, char> genders;  // speaker to 'F' or 'M'; those not known are absent
+  std::map<std::string, Gender> genders;  // of speakers; those not known are absent
 };
+
+// An utterance id that two corpora share: an Error, or one utterance, the first.
+enum class Repeats { kRefuse, kCountOnce };
 
 // Throws Error when a corpus is bad, when two corpora share an utterance id, or share a speaker
 // unless `merge_speakers` says that it is the same person.
 UtteranceList ListUtterances(const std::vector<std::filesystem::path>& corpora,
-                             bool merge_speakers = false);
+                             bool merge_speakers = false, Repeats repeats = Repeats::kRefuse);
 
-// The first channel of a recording at `rate_hz`.
-std::vector<float> ReadMono(const std::filesystem::path& path, int rate_hz = kEncoderRateHz);
-
-// What hears an utterance while its recording is read.
-class UtteranceSink {
- public:
-  virtual ~UtteranceSink() = default;
-  virtual void Push(std::span<const float> x) = 0;
-  virtual void Finish() = 0;  // all of it was pushed
-};
 // A sink for list.utterances[i], whose sound comes at `rate_hz`.
 using MakeSink = std::function<std::unique_ptr<UtteranceSink>(std::size_t i, int rate_hz)>;
 
 inline constexpr int kOwnRate = 0;
 
-// Reads a recording block by block and hands the utterances `wanted`, which must be of this
-// recording, to sinks of their own: the first channel at `rate_hz` (kOwnRate: the recording's),
-// cut there. It is decoded once, unless more than eight utterances lie over each other, and no more
-// of it is in memory than a block and what the sinks keep. A time beyond the end of the recording
-// (by more than half a second, Kaldi's tolerance) or an empty utterance is an Error, which may come
-// after other utterances were finished.
+// The first channel of an utterance, at most `most_s` seconds of it, at the recording's own rate;
+// what comes after them is not read. A recording that is a pipe is an Error, here as below.
+struct Mono {
+  std::vector<float> x;
+  int rate_hz = 0;
+};
+Mono ReadUtterance(const Recording& recording, const Span& span,
+                   double most_s = std::numeric_limits<double>::infinity());
+
+// Hands the utterances `wanted`, which must be of this recording, to sinks of their own while it is
+// read (cutter.h): the first channel, resampled to `rate_hz` (kOwnRate: the recording's) after the
+// cut. It is decoded once, unless more than eight utterances lie over each other.
 void StreamRecording(const UtteranceList& list, std::span<const std::size_t> wanted, int rate_hz,
                      const MakeSink& make);
+
+std::vector<std::size_t> AllOf(const UtteranceList& list);
 
 // The utterances of `wanted` (indices into list.utterances) by recording.
 std::vector<std::vector<std::size_t>> GroupByRecording(const UtteranceList& list,
