@@ -11,6 +11,7 @@ set(SOTTO_ROOMS "" CACHE INTERNAL "all rooms")
 set(SOTTO_PRECOMPILED_base <algorithm> <cmath> <cstdint> <filesystem> <fmt/format.h> <functional> <map>
     <memory> <optional> <span> <string> <vector>)
 set(SOTTO_PRECOMPILED_nn ${SOTTO_PRECOMPILED_base} <Eigen/Core>)
+set(SOTTO_PRECOMPILED_report ${SOTTO_PRECOMPILED_nn} <nlohmann/json.hpp>)
 
 function(sotto_room name)
   cmake_parse_arguments(ARG "QUICK" "PRECOMPILED" "LIBS;PRIVATE_LIBS;PARSERS" ${ARGN})

@@ -261,4 +261,17 @@ FairnessResult FairnessMeter::Measure(std::span<const double> weights) const {
   return result;
 }
 
+FairnessResult FairnessCurve(const GroupedTrials& trials, FairnessOptions options) {
+  constexpr int kSteps = 60;
+  const double first = options.fmr_targets.front();
+  const double span = options.fmr_targets.back() / first;
+  if (span > 1.0) {
+    options.fmr_targets.clear();
+    for (int k = 0; k <= kSteps; ++k) {
+      options.fmr_targets.push_back(first * std::pow(span, static_cast<double>(k) / kSteps));
+    }
+  }
+  return FairnessMeter(trials, options).Measure();
+}
+
 }  // namespace sotto

@@ -99,6 +99,9 @@ class FairnessMeter {
   std::vector<std::uint32_t> order_;  // trials by falling score
 };
 
+// The same between the first and the last pooled FMR target, in 60 steps: for plots.
+FairnessResult FairnessCurve(const GroupedTrials& trials, FairnessOptions options);
+
 // Gini coefficient of rates with the small-sample correction n/(n−1); 0 when all are 0.
 double GiniOfRates(std::span<const double> rates);
 

@@ -1,5 +1,7 @@
 #include "assess/figure.h"
 
+#include <algorithm>
+
 namespace sotto {
 
 std::string_view DirectionText(Direction direction) {
@@ -20,6 +22,12 @@ std::string_view DirectionText(Direction direction) {
       break;
   }
   return "neither direction is more private";
+}
+
+const Figure* FindFigure(std::span<const Figure> figures, std::string_view name) {
+  const auto found = std::find_if(figures.begin(), figures.end(),
+                                  [name](const Figure& figure) { return figure.name == name; });
+  return found == figures.end() ? nullptr : &*found;
 }
 
 }  // namespace sotto

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,5 +40,8 @@ struct Figure {
   std::optional<Interval> interval;
   std::string remark;  // why the value is NaN, what else one must know
 };
+
+// Null when there is no figure of that name.
+const Figure* FindFigure(std::span<const Figure> figures, std::string_view name);
 
 }  // namespace sotto

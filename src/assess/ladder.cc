@@ -5,11 +5,7 @@
 
 namespace sotto {
 
-const Figure* LadderRow::Find(std::string_view name) const {
-  const auto found = std::find_if(figures.begin(), figures.end(),
-                                  [name](const Figure& figure) { return figure.name == name; });
-  return found == figures.end() ? nullptr : &*found;
-}
+const Figure* LadderRow::Find(std::string_view name) const { return FindFigure(figures, name); }
 
 double LadderRow::Value(std::string_view name) const {
   const Figure* figure = Find(name);
@@ -18,20 +14,32 @@ double LadderRow::Value(std::string_view name) const {
 
 std::vector<std::size_t> LowestRows(const std::vector<LadderRow>& rows,
                                     std::string_view impostors) {
+  const auto among = [&](const LadderRow& row) {
+    return row.ran && (impostors.empty() || row.impostors == impostors);
+  };
   std::vector<std::size_t> lowest;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const LadderRow& row = rows[i];
-    if (!row.links_speakers) continue;
+    if (!row.LinksSpeakers()) continue;
     const auto same = std::find_if(lowest.begin(), lowest.end(),
                                    [&](std::size_t k) { return rows[k].attacker == row.attacker; });
-    const bool counts = row.ran && row.impostors == impostors;
     if (same == lowest.end()) {
       lowest.push_back(i);
       continue;
     }
     const LadderRow& best = rows[*same];
-    const bool best_counts = best.ran && best.impostors == impostors;
-    if (counts && (!best_counts || row.Value("eer") < best.Value("eer"))) *same = i;
+    if (among(row) && (!among(best) || row.Value("eer") < best.Value("eer"))) *same = i;
+  }
+  return lowest;
+}
+
+std::size_t LowestRow(const std::vector<LadderRow>& rows) {
+  std::size_t lowest = LadderResult::kNone;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].ran || !rows[i].LinksSpeakers()) continue;
+    if (lowest == LadderResult::kNone || rows[i].Value("eer") < rows[lowest].Value("eer")) {
+      lowest = i;
+    }
   }
   return lowest;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assess/attackers.h"
 #include "assess/figure.h"
 #include "assess/identification.h"
 #include "assess/trials.h"
@@ -15,16 +16,16 @@
 namespace sotto {
 
 struct LadderRow {
-  std::string attacker;   // "ignorant", "within-release", …
+  Attacker attacker = Attacker::kUnprotected;
   std::string backend;    // "cosine", "plda", …
   std::string impostors;  // "all" or "same_gender"; of an attribute attacker "none"
   int l = 0;              // enrolment utterances averaged; 0: all there are
   bool ran = false;
-  std::string reason;          // why it did not run, or what one must know about a row that did
-  bool links_speakers = true;  // false for attribute attackers, whose EER is another thing
+  std::string reason;  // why it did not run, or what one must know about a row that did
   std::vector<Figure> figures;
   std::string bootstrap;
 
+  bool LinksSpeakers() const { return InfoOf(attacker).links_speakers; }
   // Null when there is no such figure.
   const Figure* Find(std::string_view name) const;
   double Value(std::string_view name) const;  // NaN without the figure
@@ -59,9 +60,14 @@ struct LadderResult {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 };
 
-// For each attacker, in the order they first appear, the row with the lowest EER among those on
-// `impostors` (its first row when none of them ran). Indices into `rows`.
-std::vector<std::size_t> LowestRows(const std::vector<LadderRow>& rows, std::string_view impostors);
+// For each attacker who links speakers, in the order they first appear, the row with the lowest EER
+// among those on `impostors`, any where that is empty (its first row when none of them ran).
+// Indices into `rows`.
+std::vector<std::size_t> LowestRows(const std::vector<LadderRow>& rows,
+                                    std::string_view impostors = {});
+
+// The row with the lowest EER of all that ran and link speakers; kNone when there is none.
+std::size_t LowestRow(const std::vector<LadderRow>& rows);
 
 // The row of the same attacker, back-end and l on other impostors; kNone when there is none.
 std::size_t SiblingRow(const std::vector<LadderRow>& rows, std::size_t row,

@@ -265,6 +265,8 @@ std::vector<OperatingPoint> VerifyOptions::Points() const {
   return points;
 }
 
+int AutomaticResamples(std::size_t trials) { return trials <= 100000 ? 1000 : 0; }
+
 std::vector<Figure> ShownFigures(const std::vector<Figure>& figures) {
   std::vector<Figure> shown;
   for (const Figure& figure : figures) {
@@ -321,6 +323,7 @@ VerifyResult Verify(const Trials& trials, const ScoreLevels& data, const VerifyO
   }
   const bool few = result.n_tar < kFewestPublishedTargets;
   for (Figure& figure : result.figures) {
+    figure.attacker = options.attacker;
     if (figure.counts.empty()) figure.counts = {{"n_tar", result.n_tar}, {"n_non", result.n_non}};
     if (figure.name == "d_sys" && std::isnan(figure.value)) {
       figure.remark = "all scores are equal: the bins have no width";

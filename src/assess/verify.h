@@ -31,9 +31,15 @@ struct VerifyOptions {
   std::uint64_t seed = 1;
   int jobs = 1;
 
+  std::string attacker;  // who made the scores, for the figures; empty: unknown
+
   void Validate() const;
   std::vector<OperatingPoint> Points() const;  // one per prior
 };
+
+// How many are made where nobody asked: none above 100000 trials, since 1000 take a minute per
+// million.
+int AutomaticResamples(std::size_t trials);
 
 // The figures that need scores and labels alone.
 struct ScoreFigures {

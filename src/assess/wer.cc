@@ -247,4 +247,24 @@ WerResult ComputeWer(const Transcripts& ref, const Transcripts& hyp, const WerOp
   return result;
 }
 
+std::vector<std::size_t> UtteranceSpeakers(const WerResult& result, std::string_view utt2spk,
+                                           const std::string& where) {
+  RequireClean(utt2spk, where);
+  std::unordered_map<std::string_view, std::string_view> speaker_of;
+  for (const std::string_view line : SplitLines(utt2spk)) {
+    const auto fields = SplitBlanks(line);
+    if (fields.size() == 2) speaker_of.emplace(fields[0], fields[1]);
+  }
+  std::unordered_map<std::string_view, std::size_t> number;
+  std::vector<std::size_t> out;
+  for (const UtteranceErrors& one : result.per_utterance) {
+    const auto found = speaker_of.find(one.id);
+    if (found == speaker_of.end()) {
+      throw Error(fmt::format("{}: no speaker for utterance '{}'", where, one.id));
+    }
+    out.push_back(number.emplace(found->second, number.size()).first->second);
+  }
+  return out;
+}
+
 }  // namespace sotto

@@ -75,4 +75,9 @@ struct WerResult {
 
 WerResult ComputeWer(const Transcripts& ref, const Transcripts& hyp, const WerOptions& options);
 
+// The speaker of each utterance of the result, numbered from 0, by the lines of a Kaldi utt2spk
+// file. Throws Error that names `where` and an utterance without a speaker.
+std::vector<std::size_t> UtteranceSpeakers(const WerResult& result, std::string_view utt2spk,
+                                           const std::string& where);
+
 }  // namespace sotto

@@ -21,7 +21,7 @@ void ReadPoolRule(const fs::path& released, const MethodTable& methods, AttackMa
   const fs::path file =
       (fs::is_directory(released) ? released : released.parent_path()) / "sotto-run.json";
   if (!fs::exists(file)) {
-    material.absent["pool-rule"] = fmt::format(
+    material.absent[Attacker::kPoolRule] = fmt::format(
         "'{}' has no sotto-run.json that tells how pseudonyms were chosen", released.string());
     return;
   }
@@ -63,11 +63,12 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
     material.retrained->own_background =
         optional(o.embeddings_retrained_background, "background by the retrained encoder");
   }
-  material.absent = {{"within-release", "the release holds no utterance of the enrolment"},
-                     {"informed", "given embeddings: it needs sound and the key of the release"},
-                     {"semi-informed-quick",
-                      "it needs protected background embeddings "
-                      "(--embeddings-background-protected)"}};
+  material.absent = {
+      {Attacker::kWithinRelease, std::string(InfoOf(Attacker::kWithinRelease).lacks)},
+      {Attacker::kInformed, "given embeddings: it needs sound and the key of the release"},
+      {Attacker::kSemiInformedQuick,
+       "it needs protected background embeddings "
+       "(--embeddings-background-protected)"}};
   ReadPoolRule(o.embeddings_released.front(), o.method_table, material);
   PairById(material.base.original->ids, material.base.released.ids,
            {.original = "originals",

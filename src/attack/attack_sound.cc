@@ -195,8 +195,9 @@ class Gatherer {
     enrol_ = FindUtterances(original_, enrol_ids, "originals");
     trial_ = FindUtterances(released_, IdsOf(plan.Trials()), "release");
     if (const std::string missing = MissingParts(); !missing.empty()) {
-      for (const char* attacker : {"lazy-informed", "semi-informed-quick", "semi-informed",
-                                   "informed", "gender-protected"}) {
+      for (const Attacker attacker :
+           {Attacker::kLazyInformed, Attacker::kSemiInformedQuick, Attacker::kSemiInformed,
+            Attacker::kInformed, Attacker::kGenderProtected}) {
         material_.absent[attacker] = missing;
       }
     } else {
@@ -211,7 +212,8 @@ class Gatherer {
     material_.base.original = One(Hear(base, original_, {"originals", AllOf(original_), {}, {}}));
     material_.base.released = One(Hear(base, released_, {"release", AllOf(released_), {}, {}}));
     if (chosen_.empty()) {
-      material_.absent["semi-informed-quick"] = "it needs the attacker's own speech (--background)";
+      material_.absent[Attacker::kSemiInformedQuick] =
+          "it needs the attacker's own speech (--background)";
     } else {
       material_.base.background = One(Hear(base, background_, {"background", chosen_, {}, {}}));
     }
@@ -231,15 +233,15 @@ class Gatherer {
     if (attacker_) {
       material_.curve =
           ParseTrainingCurve(Metadata(*attacker_, "sotto.training"), o_.attacker_encoder.string());
-      material_.remarks["semi-informed"] =
+      material_.remarks[Attacker::kSemiInformed] =
           fmt::format("encoder {}", attacker_->Fingerprint().substr(0, 8));
-    } else if (!material_.absent.contains("semi-informed")) {
-      material_.absent["semi-informed"] =
+    } else if (!material_.absent.contains(Attacker::kSemiInformed)) {
+      material_.absent[Attacker::kSemiInformed] =
           "it needs an encoder retrained on protected speech (sotto train encoder, "
           "--attacker-encoder)";
     }
     if (Quick()) {
-      material_.remarks["semi-informed-quick"] =
+      material_.remarks[Attacker::kSemiInformedQuick] =
           "quick: mean, LDA and PLDA re-estimated, the encoder is the clean one";
     }
   }
@@ -298,27 +300,28 @@ class Gatherer {
         material->informed->columns =
             VectorsOf(*material->own_enrolment, plan.Enrolment(), "enrolment");
       }
-      material_.remarks["informed"] = "every utterance is treated alike: there is no draw to know";
+      material_.remarks[Attacker::kInformed] =
+          "every utterance is treated alike: there is no draw to know";
       return;
     }
     const std::optional<Key> key = GivenKey(o_.seed, o_.key_file);
     if (!key) {
-      material_.absent["informed"] = "it needs the key of the release (--key)";
+      material_.absent[Attacker::kInformed] = "it needs the key of the release (--key)";
       return;
     }
     if (record_.context_given && o_.context.empty()) {
-      material_.absent["informed"] = "the release used a context: give it with --context";
+      material_.absent[Attacker::kInformed] = "the release used a context: give it with --context";
       return;
     }
     if (record_.Rule().rule != PoolRule::kIndependent) {
-      material_.remarks["informed"] = fmt::format(
+      material_.remarks[Attacker::kInformed] = fmt::format(
           "the key alone does not tell a target of {}: it is drawn by the embedding of the "
           "original, for which that of the enrolment stands here",
           record_.voice.Value("target"));
     }
     const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_, enrolment_);
     if (same.WorksOnFolders() && record_.strategy == Strategy::kRandom) {
-      material_.absent["informed"] =
+      material_.absent[Attacker::kInformed] =
           "the method works on whole folders, and does not repeat the draw of one utterance";
       return;
     }
@@ -364,7 +367,7 @@ class Gatherer {
       }
       ++tried;
     }
-    std::string& remark = material_.remarks["informed"];
+    std::string& remark = material_.remarks[Attacker::kInformed];
     remark = fmt::format(
         "{} of {} trials, {} of {} enrolment utterances re-transformed for each{}{}", tried,
         plan.Trials().size(), enrol.size(), enrol_.size(), remark.empty() ? "" : "; ", remark);
@@ -374,7 +377,8 @@ class Gatherer {
     const PoolRuleRecord known = record_.Rule();
     SetPoolRule(known, material_);
     if (!material_.rule) return;
-    material_.remarks["pool-rule"] += record_.RuleRemark();  // on every page that shows this row
+    // On every page that shows this row.
+    material_.remarks[Attacker::kPoolRule] += record_.RuleRemark();
     if (record_.pool_given && o_.pool.empty()) return;
     const std::optional<SpeakerPool> known_pool = record_.voice.Method().RulePool(record_.voice);
     if (!known_pool) return;
@@ -399,11 +403,11 @@ class Gatherer {
               .vectors);
     }
     if (grid.empty()) {
-      material_.absent["waveform-inversion"] =
+      material_.absent[Attacker::kWaveformInversion] =
           "this method makes new sound: there is no warp to undo";
       return;
     }
-    material_.remarks["waveform-inversion"] =
+    material_.remarks[Attacker::kWaveformInversion] =
         fmt::format("best of {} grid point{}", grid.size(), grid.size() == 1 ? "" : "s");
   }
 
@@ -424,14 +428,15 @@ class Gatherer {
 
 void SetPoolRule(const PoolRuleRecord& known, AttackMaterial& material) {
   if (known.rule == PoolRule::kIndependent) {
-    material.absent["pool-rule"] =
+    material.absent[Attacker::kPoolRule] =
         fmt::format("the target does not depend on the source ({})", known.text);
     return;
   }
   material.rule.emplace();
   material.rule->lowest = known.rule == PoolRule::kFarthest;
-  material.remarks["pool-rule"] = fmt::format("{}: the {} cosine to the pseudonym", known.text,
-                                              material.rule->lowest ? "lowest" : "highest");
+  material.remarks[Attacker::kPoolRule] =
+      fmt::format("{}: the {} cosine to the pseudonym", known.text,
+                  material.rule->lowest ? "lowest" : "highest");
 }
 
 LadderResult AttackSound(const AttackOptions& options) { return Gatherer(options).Run(); }

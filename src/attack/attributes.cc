@@ -98,15 +98,13 @@ Eigen::VectorXf ClassifyAttribute(AttributeClassifier classifier,
   return found;
 }
 
-LadderRow AttackGender(const std::string& attacker, AttributeClassifier classifier,
-                       const GenderTest& data) {
+LadderRow AttackGender(Attacker attacker, AttributeClassifier classifier, const GenderTest& data) {
   RequireGenders(data.train, "gender attacker, training speech");
   RequireGenders(data.test, "gender attacker, released speech");
   LadderRow row;
   row.attacker = attacker;
   row.backend = Name(classifier);
   row.impostors = "none";
-  row.links_speakers = false;
   const std::vector<double> scores = Scores(classifier, data);
   const std::vector<std::uint8_t> labels = Labels(data.test);
   const auto by_speaker = data.test.BySpeaker();
@@ -140,7 +138,7 @@ LadderRow AttackGender(const std::string& attacker, AttributeClassifier classifi
     figure.value = values[i];
     figure.unit = "probability";
     figure.direction = i == 2 ? Direction::kHigherIsMorePrivate : Direction::kLowerIsMorePrivate;
-    figure.attacker = attacker;
+    figure.attacker = Name(attacker);
     figure.counts = {{"n_test", scores.size()},
                      {"n_train", data.train.size()},
                      {"n_speakers", by_speaker.size()}};

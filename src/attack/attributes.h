@@ -36,7 +36,6 @@ struct GenderTest {
 // Female is class 1. Speakers of `test` never train: where both sets share speakers, those of each
 // of five folds are tested by a classifier trained on the others. Figures: gender_accuracy,
 // gender_balanced_accuracy (mean of both classes' rates), gender_eer; intervals by test speaker.
-LadderRow AttackGender(const std::string& attacker, AttributeClassifier classifier,
-                       const GenderTest& data);
+LadderRow AttackGender(Attacker attacker, AttributeClassifier classifier, const GenderTest& data);
 
 }  // namespace sotto

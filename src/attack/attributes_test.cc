@@ -37,13 +37,13 @@ TEST(Attributes, FindGenderWhereItIsAndChanceWhereItIsNot) {
       data.intervals.resamples = 50;
       data.test = Voices(1, 20, 6.0F, "t");
       data.train = other_speakers ? Voices(2, 20, 6.0F, "b") : Voices(3, 20, 6.0F, "t");
-      const LadderRow plain = AttackGender("gender-original", classifier, data);
+      const LadderRow plain = AttackGender(Attacker::kGenderOriginal, classifier, data);
       EXPECT_TRUE(plain.ran);
-      EXPECT_FALSE(plain.links_speakers);
+      EXPECT_FALSE(plain.LinksSpeakers());
       EXPECT_GT(plain.Value("gender_balanced_accuracy"), 0.97);
       EXPECT_LT(plain.Value("gender_eer"), 0.03);
       data.test = Voices(1, 20, 0.0F, "t");
-      const LadderRow hidden = AttackGender("gender-original", classifier, data);
+      const LadderRow hidden = AttackGender(Attacker::kGenderOriginal, classifier, data);
       EXPECT_NEAR(hidden.Value("gender_balanced_accuracy"), 0.5, 0.15);
       ASSERT_TRUE(hidden.Find("gender_accuracy")->interval.has_value());
     }
@@ -63,7 +63,8 @@ TEST(Attributes, AreNotLearnedFromTheSpeakersTested) {
     }
   }
   data.train = data.test = set;
-  const LadderRow row = AttackGender("gender-original", AttributeClassifier::kNearest, data);
+  const LadderRow row =
+      AttackGender(Attacker::kGenderOriginal, AttributeClassifier::kNearest, data);
   EXPECT_NEAR(row.Value("gender_accuracy"), 0.5, 0.2);
 }
 
@@ -72,13 +73,13 @@ TEST(Attributes, NeedLabels) {
   data.test = Voices(1, 4, 1.0F, "t");
   data.train = Voices(2, 4, 1.0F, "b");
   data.train.genders.erase("b101");
-  EXPECT_THROW(AttackGender("gender-original", AttributeClassifier::kNearest, data), Error);
+  EXPECT_THROW(AttackGender(Attacker::kGenderOriginal, AttributeClassifier::kNearest, data), Error);
   data.train.genders = {{"b100", Gender::kFemale},
                         {"b101", Gender::kFemale},
                         {"b102", Gender::kFemale},
                         {"b103", Gender::kFemale}};
-  EXPECT_THROW(AttackGender("gender-original", AttributeClassifier::kNearest, data), Error);
-  EXPECT_THROW(AttackGender("gender-original", AttributeClassifier::kNet, data), Error);
+  EXPECT_THROW(AttackGender(Attacker::kGenderOriginal, AttributeClassifier::kNearest, data), Error);
+  EXPECT_THROW(AttackGender(Attacker::kGenderOriginal, AttributeClassifier::kNet, data), Error);
 }
 
 }  // namespace

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "assess/calibration.h"
 #include "assess/trials.h"
 #include "base/error.h"
+#include "nn/encoder_net.h"
+#include "speaker/embed_corpus.h"
 #include "speaker/scoring.h"
 
 namespace sotto {
@@ -27,6 +31,27 @@ LlrCalibration CalibrateCosine(const EmbeddingSet& set) {
   }
   const LinearCalibration fitted = FitLinearCalibration(MakeLevels(trials));
   return {fitted.a, fitted.b};
+}
+
+CalibratedEncoder CalibrateEncoder(const CalibrationRun& run) {
+  TensorFile file = ReadTensorFile(run.encoder);
+  if (!run.average.empty()) {
+    std::vector<TensorFile> nets = {std::move(file)};
+    for (const auto& path : run.average) nets.push_back(ReadTensorFile(path));
+    file = AverageNets(nets);
+  }
+  const auto embed = [&](const std::filesystem::path& corpus, StoredAs stored) {
+    const auto encoder = ParseEncoder(SerialiseTensorFile(file, stored), run.encoder.string());
+    return EmbedCorpus(*encoder, ListUtterances({corpus}), {run.jobs, {}}).set;
+  };
+  if (!run.centre.empty()) {
+    const Eigen::VectorXf mean = embed(run.centre, StoredAs::kFloat32).vectors.rowwise().mean();
+    CentreEmbeddings(file, {mean.data(), static_cast<std::size_t>(mean.size())});
+  }
+  const EmbeddingSet set = embed(run.corpus, run.stored);
+  const LlrCalibration calibration = CalibrateCosine(set);
+  WriteCalibration(calibration, file);
+  return {std::move(file), calibration, set.size(), set.BySpeaker().size()};
 }
 
 }  // namespace sotto

@@ -25,12 +25,6 @@ using Scorer = std::function<MatrixXf(const Backend&, const std::vector<PlannedM
 constexpr std::size_t kDrawnScores = 100'000'000;
 constexpr int kMinResamples = 100;
 
-std::string Why(const std::map<std::string, std::string>& absent, const std::string& attacker,
-                const char* otherwise) {
-  const auto found = absent.find(attacker);
-  return found != absent.end() ? found->second : otherwise;
-}
-
 class Ladder {
  public:
   Ladder(const TrialPlan& plan, const AttackMaterial& material, const LadderOptions& options)
@@ -98,26 +92,33 @@ class Ladder {
     }
   }
 
-  LadderRow NewRow(const std::string& attacker, const std::string& backend, bool same_gender,
-                   int l) const {
+  LadderRow NewRow(Attacker attacker, const std::string& backend, bool same_gender = false,
+                   int l = 0) const {
     LadderRow row;
     row.attacker = attacker;
     row.backend = backend;
-    row.impostors = same_gender ? "same_gender" : "all";
+    row.impostors = !row.LinksSpeakers() ? "none" : same_gender ? "same_gender" : "all";
     row.l = l;
     const auto remark = material_.remarks.find(attacker);
     if (remark != material_.remarks.end()) row.reason = remark->second;
     return row;
   }
 
-  void NotRun(const std::string& attacker, const std::string& reason) {
-    LadderRow row = NewRow(attacker, "none", false, 0);
+  // What the material says of the attacker's absence, or what is said where it says nothing.
+  std::string Why(Attacker attacker, std::string_view otherwise) const {
+    const auto found = material_.absent.find(attacker);
+    return found != material_.absent.end() ? found->second : std::string(otherwise);
+  }
+
+  void NotRun(Attacker attacker, const std::string& reason) {
+    LadderRow row = NewRow(attacker, "none");
     row.reason = reason;
     result_.rows.push_back(std::move(row));
   }
+  void NotRun(Attacker attacker) { NotRun(attacker, Why(attacker, InfoOf(attacker).lacks)); }
 
   // Rows for every l and kind of impostors; `suffix` goes to the back-end's name.
-  void Score(std::vector<LadderRow>& rows, const std::string& attacker, const Backend& backend,
+  void Score(std::vector<LadderRow>& rows, Attacker attacker, const Backend& backend,
              const Scorer& scorer, const std::string& suffix = {}) {
     for (const int l : plan_.L()) {
       std::vector<PlannedModel> models;
@@ -178,14 +179,14 @@ class Ladder {
       VerifyResult verified = Verify(trials, levels, verify);
       row.figures = std::move(verified.figures);
       row.bootstrap = verified.bootstrap;
-      for (Figure& figure : row.figures) figure.attacker = row.attacker;
+      for (Figure& figure : row.figures) figure.attacker = Name(row.attacker);
       row.ran = true;
     } catch (const Error& error) {
       row.reason = error.what();
       return;
     }
     const double eer = row.Value("eer");
-    if (row.attacker != "unprotected" && eer < lowest_eer_) {
+    if (row.attacker != Attacker::kUnprotected && eer < lowest_eer_) {
       lowest_eer_ = eer;
       result_.worst_trials = std::move(trials);
     }
@@ -201,13 +202,13 @@ class Ladder {
   void Unprotected() {
     const MatrixXf trial = VectorsOf(*material_.base.original, plan_.Trials(), "originals, trials");
     for (const Backend* backend : plain_) {
-      Score(result_.unprotected, "unprotected", *backend, Against(original_enrol_, trial));
+      Score(result_.unprotected, Attacker::kUnprotected, *backend, Against(original_enrol_, trial));
     }
   }
 
   void Ignorant() {
     for (const Backend* backend : plain_) {
-      Score(result_.rows, "ignorant", *backend, Against(original_enrol_, released_trial_));
+      Score(result_.rows, Attacker::kIgnorant, *backend, Against(original_enrol_, released_trial_));
     }
   }
 
@@ -216,47 +217,43 @@ class Ladder {
     try {
       enrol = VectorsOf(material_.base.released, plan_.Enrolment(), "release, enrolment");
     } catch (const Error& error) {
-      NotRun("within-release", Why(material_.absent, "within-release", error.what()));
+      NotRun(Attacker::kWithinRelease, Why(Attacker::kWithinRelease, error.what()));
       return;
     }
     for (const Backend* backend : plain_) {
-      Score(result_.rows, "within-release", *backend, Against(enrol, released_trial_));
+      Score(result_.rows, Attacker::kWithinRelease, *backend, Against(enrol, released_trial_));
     }
   }
 
   void LazyInformed() {
     if (!material_.base.own_enrolment) {
-      NotRun("lazy-informed", Why(material_.absent, "lazy-informed",
-                                  "no enrolment protected by the attacker was given"));
+      NotRun(Attacker::kLazyInformed);
       return;
     }
     own_enrol_ = VectorsOf(*material_.base.own_enrolment, plan_.Enrolment(),
                            "the attacker's protected enrolment");
     for (const Backend* backend : plain_) {
-      Score(result_.rows, "lazy-informed", *backend, Against(own_enrol_, released_trial_));
+      Score(result_.rows, Attacker::kLazyInformed, *backend, Against(own_enrol_, released_trial_));
     }
   }
 
   void SemiInformedQuick() {
     if (!options_.quick) return;
-    const char* name = "semi-informed-quick";
+    constexpr Attacker kName = Attacker::kSemiInformedQuick;
     if (quick_.empty() || own_enrol_.size() == 0) {
-      NotRun(name, !quick_reason_.empty()
-                       ? quick_reason_
-                       : Why(material_.absent, name, "no protected background speech was given"));
+      quick_reason_.empty() ? NotRun(kName) : NotRun(kName, quick_reason_);
       return;
     }
     // The mean re-estimated on protected speech is already something.
-    Score(result_.rows, name, *plain_[1], Against(own_enrol_, released_trial_));
+    Score(result_.rows, kName, *plain_[1], Against(own_enrol_, released_trial_));
     for (const Backend* backend : quick_) {
-      Score(result_.rows, name, *backend, Against(own_enrol_, released_trial_));
+      Score(result_.rows, kName, *backend, Against(own_enrol_, released_trial_));
     }
   }
 
   void SemiInformed() {
     if (!material_.retrained || !material_.retrained->own_enrolment) {
-      NotRun("semi-informed",
-             Why(material_.absent, "semi-informed", "no retrained encoder was given"));
+      NotRun(Attacker::kSemiInformed);
       return;
     }
     const EncoderMaterial& m = *material_.retrained;
@@ -265,13 +262,13 @@ class Ladder {
     const MatrixXf trial =
         VectorsOf(m.released, plan_.Trials(), "release by the retrained encoder, trials");
     for (const Backend* backend : retrained_) {
-      Score(result_.rows, "semi-informed", *backend, Against(enrol, trial));
+      Score(result_.rows, Attacker::kSemiInformed, *backend, Against(enrol, trial));
     }
   }
 
   void Informed() {
     if (!material_.base.informed) {
-      NotRun("informed", Why(material_.absent, "informed", "it needs the key of the release"));
+      NotRun(Attacker::kInformed);
       return;
     }
     for (const Backend* backend : plain_) {
@@ -291,7 +288,7 @@ class Ladder {
   void ScoreInformed(const Backend& backend, const InformedEnrolment& informed,
                      const MatrixXf& trial, const std::string& suffix) {
     if (informed.by_trial.empty()) {
-      Score(result_.rows, "informed", backend, Against(informed.columns, trial), suffix);
+      Score(result_.rows, Attacker::kInformed, backend, Against(informed.columns, trial), suffix);
       return;
     }
     const auto scorer = [&](const Backend& b, const std::vector<PlannedModel>& models) {
@@ -303,13 +300,12 @@ class Ladder {
       }
       return scores;
     };
-    Score(result_.rows, "informed", backend, scorer, suffix);
+    Score(result_.rows, Attacker::kInformed, backend, scorer, suffix);
   }
 
   void WaveformInversion() {
     if (material_.undone.empty()) {
-      NotRun("waveform-inversion",
-             Why(material_.absent, "waveform-inversion", "it needs the sound of the release"));
+      NotRun(Attacker::kWaveformInversion);
       return;
     }
     const auto scorer = [&](const Backend& backend, const std::vector<PlannedModel>& models) {
@@ -321,16 +317,15 @@ class Ladder {
       return best;
     };
     for (const Backend* backend : plain_) {
-      Score(result_.rows, "waveform-inversion", *backend, scorer);
+      Score(result_.rows, Attacker::kWaveformInversion, *backend, scorer);
     }
   }
 
   // A pseudonym is what the release sounds like; the rule alone says who is likely behind it. For
   // farthest this is the opposite of what the ignorant attacker looks for.
   void FollowPoolRule() {
-    const char* name = "pool-rule";
     if (!material_.rule) {
-      NotRun(name, Why(material_.absent, name, "the target does not depend on the source"));
+      NotRun(Attacker::kPoolRule);
       return;
     }
     const SourceRule& rule = *material_.rule;
@@ -340,7 +335,7 @@ class Ladder {
         return MatrixXf(sign * backend.Score(models, original_enrol_, pseudonyms, pseudonyms));
       };
       for (const Backend* backend : {plain_[0], plain_[1]}) {
-        Score(result_.rows, name, *backend, scorer,
+        Score(result_.rows, Attacker::kPoolRule, *backend, scorer,
               (rule.lowest ? "_lowest" : "_highest") + suffix);
       }
     };
@@ -363,17 +358,10 @@ class Ladder {
                           const std::vector<PlannedUtterance>& utterances) const {
     return SelectPlanned(plan_, set, utterances);
   }
-  void AttackGenderWith(const std::string& attacker, const EmbeddingSet& train);
+  void AttackGenderWith(Attacker attacker, const EmbeddingSet& train);
 
   void FindWorst() {
-    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
-      const LadderRow& row = result_.rows[i];
-      if (!row.ran || !row.links_speakers) continue;
-      if (result_.worst == LadderResult::kNone ||
-          row.Value("eer") < result_.rows[result_.worst].Value("eer")) {
-        result_.worst = i;
-      }
-    }
+    result_.worst = LowestRow(result_.rows);
     if (result_.worst == LadderResult::kNone) return;
     const ScoreLevels levels = MakeLevels(result_.worst_trials);
     result_.exposed = MeasureZoo(result_.worst_trials, WithLaplace(FitPav(levels)));
@@ -394,7 +382,6 @@ class Ladder {
 // the background speech under the attacker's draws. Known pairs: released recordings whose
 // originals the attacker has (the enrolment again). Trials are never among them.
 void Ladder::InvertEmbeddings() {
-  const char* name = "embedding-inversion";
   const EncoderMaterial& base = material_.base;
   const EmbeddingSet enrolment = PlannedSet(*base.original, plan_.Enrolment());
   bool ran = false;
@@ -417,19 +404,19 @@ void Ladder::InvertEmbeddings() {
     ran = true;
   }
   if (!ran) {
-    NotRun(name, Why(material_.absent, "lazy-informed",
-                     "no enrolment protected by the attacker was given"));
+    NotRun(Attacker::kEmbeddingInversion,
+           Why(Attacker::kLazyInformed, InfoOf(Attacker::kEmbeddingInversion).lacks));
   }
 }
 
 void Ladder::InvertWith(const EmbeddingSet& before, const EmbeddingSet& after,
                         const std::string& suffix) {
-  const char* name = "embedding-inversion";
   const EmbeddingInversion inversion(before, after);
   const MatrixXf enrol = inversion.FromOriginal(original_enrol_);
   const MatrixXf trial = inversion.FromProtected(released_trial_);
   const std::size_t first = result_.rows.size();
-  Score(result_.rows, name, *plain_.front(), Against(enrol, trial), suffix);
+  Score(result_.rows, Attacker::kEmbeddingInversion, *plain_.front(), Against(enrol, trial),
+        suffix);
   const std::vector<Figure> found =
       InversionFigures(plan_, inversion, *material_.base.original, material_.base.released);
   for (std::size_t i = first; i < result_.rows.size(); ++i) {
@@ -440,7 +427,7 @@ void Ladder::InvertWith(const EmbeddingSet& before, const EmbeddingSet& after,
   }
 }
 
-void Ladder::AttackGenderWith(const std::string& attacker, const EmbeddingSet& train) {
+void Ladder::AttackGenderWith(Attacker attacker, const EmbeddingSet& train) {
   GenderTest data;
   if (options_.unlabelled == Unlabelled::kError) RequireGenders(train, "background speech");
   std::vector<std::size_t> labelled;
@@ -456,10 +443,7 @@ void Ladder::AttackGenderWith(const std::string& attacker, const EmbeddingSet& t
     try {
       row = AttackGender(attacker, classifier, data);
     } catch (const Error& error) {
-      row.attacker = attacker;
-      row.backend = Name(classifier);
-      row.impostors = "none";
-      row.links_speakers = false;
+      row = NewRow(attacker, Name(classifier));
       row.reason = error.what();
     }
     result_.rows.push_back(std::move(row));
@@ -473,19 +457,14 @@ void Ladder::Gender() {
     return PlannedSet(set, plan_.Enrolment());
   };
   const EncoderMaterial& base = material_.base;
-  AttackGenderWith("gender-original",
+  AttackGenderWith(Attacker::kGenderOriginal,
                    base.background ? *base.background : enrolment(*base.original));
   if (base.own_background) {
-    AttackGenderWith("gender-protected", *base.own_background);
+    AttackGenderWith(Attacker::kGenderProtected, *base.own_background);
   } else if (base.own_enrolment) {
-    AttackGenderWith("gender-protected", enrolment(*base.own_enrolment));
+    AttackGenderWith(Attacker::kGenderProtected, enrolment(*base.own_enrolment));
   } else {
-    LadderRow row = NewRow("gender-protected", "none", false, 0);
-    row.impostors = "none";
-    row.links_speakers = false;
-    row.reason =
-        Why(material_.absent, "gender-protected", "no speech protected by the attacker was given");
-    result_.rows.push_back(std::move(row));
+    NotRun(Attacker::kGenderProtected);
   }
 }
 

@@ -1,19 +1,6 @@
-// The ladder of attackers (docs/threat_model.md), from those who know nothing to those who know the
-// draws. All that they compare is embeddings, given here; attack/attack_sound.h makes them from
-// corpora.
-//
-//   ignorant            original enrolment against released trials
-//   within-release      released against released: no key, no knowledge of the method
-//   lazy-informed       enrolment protected with the attacker's own draws, against released trials
-//   semi-informed-quick the same, mean, LDA and PLDA re-estimated on protected background speech
-//   semi-informed       the same with a retrained encoder too
-//   informed            enrolment protected with the draws of the release
-//   waveform-inversion  released trials undone by each point of a grid; the best score counts
-//   embedding-inversion released embeddings turned into the original space (Procrustes)
-//   pool-rule           the rule by which pseudonyms were chosen, where it looked at the source:
-//   the
-//                       lowest (or highest) cosine of original enrolment and pseudonym counts
-//   gender-original, gender-protected  attributes (attack/attributes.h)
+// The ladder of attackers (assess/attackers.h says what each compares, docs/threat_model.md what
+// each knows). All that they compare is embeddings, given here; attack/attack_sound.h makes them
+// from corpora.
 #pragma once
 
 #include <Eigen/Core>
@@ -56,12 +43,12 @@ struct SourceRule {
 };
 
 struct AttackMaterial {
-  EncoderMaterial base;                       // with `original`
-  std::optional<EncoderMaterial> retrained;   // by the attacker
-  std::vector<Eigen::MatrixXf> undone;        // trials by base, one matrix for each grid point
-  std::optional<SourceRule> rule;             // absent["pool-rule"] says why there is none
-  std::map<std::string, std::string> absent;  // why an attacker's material is not there
-  std::map<std::string, std::string> remarks;
+  EncoderMaterial base;                      // with `original`
+  std::optional<EncoderMaterial> retrained;  // by the attacker
+  std::vector<Eigen::MatrixXf> undone;       // trials by base, one matrix for each grid point
+  std::optional<SourceRule> rule;            // absent[Attacker::kPoolRule] says why there is none
+  std::map<Attacker, std::string> absent;    // why an attacker's material is not there
+  std::map<Attacker, std::string> remarks;
   std::vector<AttackerCurvePoint> curve;
 };
 

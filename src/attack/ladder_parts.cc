@@ -43,7 +43,7 @@ std::vector<Figure> InversionFigures(const TrialPlan& plan, const EmbeddingInver
     figure.value = found / n;
     figure.unit = "probability";
     figure.direction = Direction::kLowerIsMorePrivate;
-    figure.attacker = "embedding-inversion";
+    figure.attacker = Name(Attacker::kEmbeddingInversion);
     figure.counts = {{"recordings", static_cast<std::size_t>(n)}};
     figures.push_back(std::move(figure));
   };

@@ -15,8 +15,7 @@
 namespace sotto {
 namespace {
 
-double Lowest(const LadderResult& result, const std::string& attacker,
-              const std::string& impostors = "all") {
+double Lowest(const LadderResult& result, Attacker attacker, const std::string& impostors = "all") {
   double lowest = std::numeric_limits<double>::quiet_NaN();
   for (const LadderRow& row : result.rows) {
     if (!row.ran || row.attacker != attacker || row.impostors != impostors) continue;
@@ -25,11 +24,11 @@ double Lowest(const LadderResult& result, const std::string& attacker,
   return lowest;
 }
 
-const LadderRow& First(const LadderResult& result, const std::string& attacker) {
+const LadderRow& First(const LadderResult& result, Attacker attacker) {
   for (const LadderRow& row : result.rows) {
     if (row.attacker == attacker) return row;
   }
-  throw Error(fmt::format("no row {}", attacker));
+  throw Error(fmt::format("no row {}", Name(attacker)));
 }
 
 // --- a protection whose strength is known: one rotation for everybody ---
@@ -84,13 +83,14 @@ TEST(Ladder, FindsWhatARotationLeaves) {
   const AttackMaterial material = RotationMaterial();
   const TrialPlan plan(*material.base.original, {});
   const LadderResult result = RunLadder(plan, material, FewResamples());
-  EXPECT_GT(Lowest(result, "ignorant"), 0.35);
-  EXPECT_LT(Lowest(result, "within-release"), 0.02);
-  EXPECT_LT(Lowest(result, "lazy-informed"), 0.02);
-  EXPECT_LT(Lowest(result, "embedding-inversion"), 0.05);
-  for (const char* attacker : {"semi-informed", "informed", "waveform-inversion"}) {
-    EXPECT_FALSE(First(result, attacker).ran) << attacker;
-    EXPECT_FALSE(First(result, attacker).reason.empty()) << attacker;
+  EXPECT_GT(Lowest(result, Attacker::kIgnorant), 0.35);
+  EXPECT_LT(Lowest(result, Attacker::kWithinRelease), 0.02);
+  EXPECT_LT(Lowest(result, Attacker::kLazyInformed), 0.02);
+  EXPECT_LT(Lowest(result, Attacker::kEmbeddingInversion), 0.05);
+  for (const Attacker attacker :
+       {Attacker::kSemiInformed, Attacker::kInformed, Attacker::kWaveformInversion}) {
+    EXPECT_FALSE(First(result, attacker).ran) << Name(attacker);
+    EXPECT_FALSE(First(result, attacker).reason.empty()) << Name(attacker);
   }
   ASSERT_NE(result.worst, LadderResult::kNone);
   EXPECT_LT(result.rows[result.worst].Value("eer"), 0.02);
@@ -98,10 +98,10 @@ TEST(Ladder, FindsWhatARotationLeaves) {
   EXPECT_EQ(result.map.size(), 80U);
   // 2 back-ends × 3 l × 2 kinds of impostors, each with an interval by speaker.
   EXPECT_EQ(result.unprotected.size(), 12U);
-  const Figure* eer = First(result, "ignorant").Find("eer");
+  const Figure* eer = First(result, Attacker::kIgnorant).Find("eer");
   ASSERT_TRUE(eer != nullptr && eer->interval.has_value());
   EXPECT_EQ(eer->attacker, "ignorant");
-  EXPECT_NE(First(result, "ignorant").bootstrap.find("speaker-level (16 speakers)"),
+  EXPECT_NE(First(result, Attacker::kIgnorant).bootstrap.find("speaker-level (16 speakers)"),
             std::string::npos);
 }
 
@@ -141,9 +141,9 @@ TEST(Ladder, AFarthestRegionGivesTheSourceAwayToWhoKnowsTheRule) {
   material.rule->lowest = true;
   const TrialPlan plan(*material.base.original, {});
   const LadderResult result = RunLadder(plan, material, FewResamples());
-  EXPECT_LT(Lowest(result, "pool-rule"), 0.05);
-  EXPECT_GT(Lowest(result, "ignorant"), 0.7);  // looks for the opposite
-  EXPECT_EQ(First(result, "pool-rule").backend, "cosine_lowest");
+  EXPECT_LT(Lowest(result, Attacker::kPoolRule), 0.05);
+  EXPECT_GT(Lowest(result, Attacker::kIgnorant), 0.7);  // looks for the opposite
+  EXPECT_EQ(First(result, Attacker::kPoolRule).backend, "cosine_lowest");
   ASSERT_NE(result.worst, LadderResult::kNone);
 }
 
@@ -151,19 +151,19 @@ TEST(Ladder, ANearestRegionDoesSoByTheHighestCosine) {
   AttackMaterial material = PoolMaterial(-1);
   material.rule.emplace();
   const TrialPlan plan(*material.base.original, {});
-  EXPECT_LT(Lowest(RunLadder(plan, material, FewResamples()), "pool-rule"), 0.05);
+  EXPECT_LT(Lowest(RunLadder(plan, material, FewResamples()), Attacker::kPoolRule), 0.05);
 }
 
 TEST(Ladder, ARandomRegionTellsNothingEvenToWhoTriesTheRule) {
   AttackMaterial material = PoolMaterial(0);
   const TrialPlan plan(*material.base.original, {});
-  const LadderRow absent = First(RunLadder(plan, material, FewResamples()), "pool-rule");
+  const LadderRow absent = First(RunLadder(plan, material, FewResamples()), Attacker::kPoolRule);
   EXPECT_FALSE(absent.ran);
   EXPECT_NE(absent.reason.find("does not depend on the source"), std::string::npos);
   material.rule.emplace();
   for (const bool lowest : {false, true}) {
     material.rule->lowest = lowest;
-    EXPECT_GT(Lowest(RunLadder(plan, material, FewResamples()), "pool-rule"), 0.3);
+    EXPECT_GT(Lowest(RunLadder(plan, material, FewResamples()), Attacker::kPoolRule), 0.3);
   }
 }
 
@@ -185,7 +185,7 @@ TEST(Ladder, ThePoolTellsWhichVoiceAPseudonymIs) {
   const LadderResult result = RunLadder(plan, material, FewResamples());
   double heard = 1.0, taken = 1.0;
   for (const LadderRow& row : result.rows) {
-    if (row.attacker != "pool-rule" || row.impostors != "all") continue;
+    if (row.attacker != Attacker::kPoolRule || row.impostors != "all") continue;
     double& lowest = row.backend.ends_with("_pool_voice") ? taken : heard;
     lowest = std::min(lowest, row.Value("eer"));
   }
@@ -213,10 +213,11 @@ TEST(Ladder, TheInformedUseTheDrawOfEachTrial) {
     material.base.informed->by_trial[t] = columns;
   }
   const LadderResult result = RunLadder(plan, material, FewResamples());
-  EXPECT_GT(Lowest(result, "lazy-informed"), 0.3);
-  EXPECT_LT(Lowest(result, "informed"), 0.02);
+  EXPECT_GT(Lowest(result, Attacker::kLazyInformed), 0.3);
+  EXPECT_LT(Lowest(result, Attacker::kInformed), 0.02);
   for (const LadderRow& row : result.rows) {
-    if (row.attacker != "informed" || row.backend != "cosine" || row.impostors != "all") continue;
+    if (row.attacker != Attacker::kInformed || row.backend != "cosine" || row.impostors != "all")
+      continue;
     EXPECT_EQ(row.ran, row.l != 5) << row.l;  // no model of five could be made
     if (row.l != 3) continue;
     EXPECT_EQ(row.Find("eer")->counts.front().second, 2U * kSpeakers);
@@ -229,7 +230,7 @@ TEST(Ladder, TheBestGuessOfTheGridCounts) {
   const Eigen::MatrixXf trial = VectorsOf(*material.base.original, plan.Trials(), "");
   material.undone = {Gaussian(7, trial.rows(), trial.cols()), trial};
   const LadderResult result = RunLadder(plan, material, FewResamples());
-  EXPECT_LT(Lowest(result, "waveform-inversion"), 0.1);
+  EXPECT_LT(Lowest(result, Attacker::kWaveformInversion), 0.1);
 }
 
 TEST(Ladder, QuickLearnsTheBackEndFromProtectedSpeech) {
@@ -242,8 +243,8 @@ TEST(Ladder, QuickLearnsTheBackEndFromProtectedSpeech) {
   LadderOptions options = FewResamples();
   options.quick = true;
   const LadderResult result = RunLadder(plan, material, options);
-  EXPECT_LT(Lowest(result, "semi-informed-quick"), 0.02);
-  EXPECT_TRUE(First(result, "gender-protected").ran);
+  EXPECT_LT(Lowest(result, Attacker::kSemiInformedQuick), 0.02);
+  EXPECT_TRUE(First(result, Attacker::kGenderProtected).ran);
   // A background speaker without a gender is an error unless it may be left out.
   material.base.background->genders.erase("s11");
   EXPECT_THROW(RunLadder(plan, material, options), Error);
@@ -308,14 +309,15 @@ TEST_F(XVectorLadder, ReproducesTheKnownPictureOfB1) {
   options.map_points = 0;
   const LadderResult result = RunLadder(plan, material, options);
   EXPECT_LT(result.unprotected.front().Value("eer"), 0.09);
-  EXPECT_GT(Lowest(result, "ignorant"), 0.45);
-  EXPECT_LT(Lowest(result, "lazy-informed"), 0.33);
-  EXPECT_LT(Lowest(result, "semi-informed"), Lowest(result, "lazy-informed") - 0.05);
-  EXPECT_EQ(result.rows[result.worst].attacker, "semi-informed");
+  EXPECT_GT(Lowest(result, Attacker::kIgnorant), 0.45);
+  EXPECT_LT(Lowest(result, Attacker::kLazyInformed), 0.33);
+  EXPECT_LT(Lowest(result, Attacker::kSemiInformed),
+            Lowest(result, Attacker::kLazyInformed) - 0.05);
+  EXPECT_EQ(result.rows[result.worst].attacker, Attacker::kSemiInformed);
   // Champion et al. 2021 print a top-1 of 25.5 and 36.6 % for two encoders.
-  const LadderRow& inversion = First(result, "embedding-inversion");
+  const LadderRow& inversion = First(result, Attacker::kEmbeddingInversion);
   EXPECT_GE(inversion.Value("inversion.top1_speaker"), 0.20);
-  EXPECT_FALSE(First(result, "within-release").ran);
+  EXPECT_FALSE(First(result, Attacker::kWithinRelease).ran);
 }
 
 // With originals of half the release at hand, half of the other half's speakers are found.
@@ -331,12 +333,12 @@ TEST_F(XVectorLadder, KnownPairsOfB1FindMore) {
   options.verify.resamples = 0;
   options.map_points = 0;
   const LadderResult result = RunLadder(plan, material, options);
-  const LadderRow& row = First(result, "embedding-inversion");
+  const LadderRow& row = First(result, Attacker::kEmbeddingInversion);
   EXPECT_EQ(row.backend, "cosine_known_pairs");
   EXPECT_GE(row.Value("inversion.top1_speaker"), 0.40);
   // Trials of one speaker share a pseudonym, the attacker's own enrolment does not: the release
   // links to itself better (measured 16 %) than lazy-informed links to it (29 %).
-  EXPECT_LT(Lowest(result, "within-release"), 0.20);
+  EXPECT_LT(Lowest(result, Attacker::kWithinRelease), 0.20);
 }
 
 }  // namespace

@@ -41,6 +41,12 @@ Heard Listen(const Recording& recording, bool headers_only) {
 
 }  // namespace
 
+std::size_t CorpusCheck::Errors() const {
+  return static_cast<std::size_t>(std::count_if(
+      problems.begin(), problems.end(),
+      [](const Problem& problem) { return problem.severity == Problem::Severity::kError; }));
+}
+
 CorpusCheck CheckCorpus(const std::filesystem::path& path, const CheckOptions& options) {
   CorpusScan scan = ScanCorpus(path, {.allow_pipes = options.allow_pipes});
   const Corpus& corpus = scan.corpus;

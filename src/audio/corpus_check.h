@@ -20,6 +20,8 @@ struct CorpusCheck {
   std::size_t recordings = 0, utterances = 0, speakers = 0;
   double audio_seconds = 0.0;  // 0 with headers_only
   std::vector<Problem> problems;
+
+  std::size_t Errors() const;  // the others are warnings
 };
 
 // Throws Error only when there is no corpus at `path`.

@@ -123,32 +123,57 @@ NpyView ParseNpyView(std::string_view bytes, const std::string& where) {
   return view;
 }
 
-std::string SerialiseNpy(std::span<const float> values, std::span<const std::size_t> shape) {
-  std::string sizes;
-  std::size_t product = 1;
-  for (const std::size_t n : shape) {
-    sizes += fmt::format("{}, ", n);
-    product *= n;
-  }
-  if (product != values.size()) {
-    throw Error(fmt::format("npy: {} values do not fill {}", values.size(), sizes));
-  }
-  if (shape.size() > 1) sizes.resize(sizes.size() - 2);
-  if (shape.size() == 1) sizes.resize(sizes.size() - 1);
-  std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", sizes);
-  // The body starts at a multiple of 64 bytes, as NumPy writes it.
-  const std::size_t prefix = kMagic.size() + 4;
-  header.append(63 - (prefix + header.size()) % 64, ' ');
-  header += '\n';
-  std::string bytes(kMagic);
-  bytes += '\x01';
-  bytes += '\0';
-  bytes += static_cast<char>(header.size() & 0xff);
-  bytes += static_cast<char>(header.size() >> 8);
-  bytes += header;
-  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  return bytes;
+template <typename T>
+NpyWriter<T>::NpyWriter(const std::filesystem::path& path, std::size_t columns, IfExists if_exists)
+    : path_(path),
+      file_(path, {.if_exists = if_exists}),
+      out_(file_.TemporaryPath(), std::ios::binary),
+      columns_(columns) {
+  WriteHeader();
 }
+
+template <typename T>
+void NpyWriter<T>::WriteHeader() {
+  // Padded to 128 bytes, so that the number of rows can be put in at the end.
+  constexpr std::size_t kHeader = 128, kPrefix = 10;
+  const std::size_t rows = columns_ == 0 ? values_ : values_ / columns_;
+  std::string text =
+      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({},{}), }}", sizeof(T),
+                  rows, columns_ == 0 ? "" : fmt::format(" {}", columns_));
+  text.resize(kHeader - kPrefix - 1, ' ');
+  text += '\n';
+  const std::string prefix("\x93NUMPY\x01\x00\x76\x00", kPrefix);  // 0x76: the length of text
+  out_.seekp(0);
+  out_ << prefix << text;
+  Check();
+}
+
+template <typename T>
+void NpyWriter<T>::Check() {
+  if (!out_) throw Error(fmt::format("cannot write '{}': {}", path_.string(), SystemReason()));
+}
+
+template <typename T>
+void NpyWriter<T>::Append(std::span<const T> values) {
+  if (columns_ != 0 && values.size() % columns_ != 0) {
+    throw Error(fmt::format("{} values for '{}': must be whole rows of {}", values.size(),
+                            path_.string(), columns_));
+  }
+  out_.write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size_bytes()));
+  values_ += values.size();
+  Check();
+}
+
+template <typename T>
+void NpyWriter<T>::Close() {
+  WriteHeader();
+  out_.close();
+  Check();
+  file_.Commit();
+}
+
+template class NpyWriter<float>;
+template class NpyWriter<double>;
 
 }  // namespace sotto

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/files.h"
 
 namespace sotto {
 
@@ -25,7 +29,29 @@ struct NpyView {
 // Fortran's for more than one dimension, or the body is not as long as the shape says.
 NpyView ParseNpyView(std::string_view bytes, const std::string& where);
 
-// A format 1.0 file of float32. The shape's product must be values.size().
-std::string SerialiseNpy(std::span<const float> values, std::span<const std::size_t> shape);
+// Writes format 1.0 row by row: an array of float32 or float64 (T) with any number of rows;
+// `columns` 0: one-dimensional. The file appears under its name at Close() and not before.
+template <typename T>
+class NpyWriter {
+ public:
+  NpyWriter(const std::filesystem::path& path, std::size_t columns,
+            IfExists if_exists = IfExists::kReplace);
+
+  // Whole rows. A failed write (a full disk) is an Error from Append() or Close().
+  void Append(std::span<const T> values);
+  void Close();
+
+ private:
+  void WriteHeader();
+  void Check();
+
+  std::filesystem::path path_;
+  PendingFile file_;
+  std::ofstream out_;
+  std::size_t columns_, values_ = 0;
+};
+
+extern template class NpyWriter<float>;
+extern template class NpyWriter<double>;
 
 }  // namespace sotto

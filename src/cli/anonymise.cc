@@ -4,14 +4,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress_bar.h"
 #include "cli/verbs.h"
-#include "targets/voice_ind_targets.h"
+#include "report/verb_figures.h"
 
 namespace sotto::cli {
 namespace {
@@ -53,7 +50,6 @@ AnonymiseOptions ToOptions(const Flags& flags) {
 }
 
 void Print(const AnonymiseReport& report, const Flags& flags) {
-  const double speed = report.wall_seconds > 0.0 ? report.audio_seconds / report.wall_seconds : 0.0;
   for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
   for (const std::string& note : report.private_notes) {
     fmt::print(stderr, "for your eyes only: {}\n", note);
@@ -61,44 +57,7 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
   for (const auto& failure : report.failures) {
     fmt::print(stderr, "failed: {}: {}\n", failure.id, failure.reason);
   }
-  if (flags.json) {
-    nlohmann::ordered_json json = {{"recordings", report.recordings},
-                                   {"utterances", report.utterances},
-                                   {"speakers", report.speakers},
-                                   {"done", report.done},
-                                   {"resumed", report.resumed},
-                                   {"failed", report.failures.size()},
-                                   {"complete", report.complete},
-                                   {"audio_seconds", report.audio_seconds},
-                                   {"wall_seconds", report.wall_seconds},
-                                   {"times_real_time", speed},
-                                   {"jobs", flags.jobs}};
-    json["failures"] = nlohmann::ordered_json::array();
-    for (const auto& failure : report.failures) {
-      json["failures"].push_back({{"id", failure.id}, {"reason", failure.reason}});
-    }
-    if (report.target_draws > 0) {
-      const double eps = report.target_eps;
-      json["voice_ind"] = {{"eps", eps},
-                           {"covers", kVoiceIndCovers},
-                           {"draws_per_speaker_at_most", report.target_draws},
-                           {"eps_per_speaker", VoiceIndEpsilon(eps, report.target_draws)}};
-    }
-    json["notes"] = report.notes;
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print("done {} of {} recordings ({} utterances, {} speakers), failed {}", report.done,
-             report.recordings, report.utterances, report.speakers, report.failures.size());
-  if (report.resumed > 0) fmt::print(", {} were done before", report.resumed);
-  fmt::print("\n{} of speech in {:.2f} s: {:.0f}x real time with {} job{}\n",
-             FormatDuration(report.audio_seconds), report.wall_seconds, speed, flags.jobs,
-             flags.jobs == 1 ? "" : "s");
-  if (!report.complete) {
-    fmt::print(
-        "incomplete: mend what failed and run the same command again (the rest is kept), or "
-        "finish without it by --skip-failed\n");
-  }
+  fmt::print("{}", PrintedRun(report, flags.jobs, flags.json));
 }
 
 }  // namespace

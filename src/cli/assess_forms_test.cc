@@ -2,41 +2,27 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
 using nlohmann::json;
 
-struct Outcome {
-  int code = 0;
-  std::string out;
-};
-
-// stdout and the exit code of `sotto assess ARGUMENTS`; stderr is dropped.
-Outcome Assess(const std::string& arguments) {
-  const std::string command = fmt::format("'{}' assess {} 2>/dev/null", SOTTO_BINARY, arguments);
-  FILE* pipe = ::popen(command.c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> buffer;
-  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    outcome.out.append(buffer.data(), n);
-  }
-  outcome.code = WEXITSTATUS(::pclose(pipe));
-  return outcome;
+// `sotto assess ARGUMENTS`.
+testing::Outcome Assess(const std::string& arguments) {
+  return testing::Sotto("assess " + arguments);
 }
 
 json AssessJson(const std::string& arguments) {
-  const Outcome outcome = Assess(arguments + " --json");
+  const testing::Outcome outcome = Assess(arguments + " --json");
   EXPECT_EQ(outcome.code, 0) << arguments;
   return json::parse(outcome.out);
 }

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <filesystem>
 
-#include "base/files.h"
 #include "base/parallel.h"
-#include "cli/assess.h"
 #include "cli/verbs.h"
 
 namespace sotto::cli {
@@ -29,6 +27,39 @@ void AddOutputFlags(CLI::App& verb, OutputFlags& flags) {
   verb.add_flag("--json", flags.json, "print everything as JSON");
 }
 
+void TrialFlags::Add(CLI::App& verb) {
+  auto* score_file = verb.add_option("--scores", scores, "score file: enrol test score");
+  auto* key_file = verb.add_option("--key", key, "trial key: enrol test target|nontarget");
+  score_file->needs(key_file);
+  key_file->needs(score_file);
+  verb.add_option("--utt2spk", utt2spk,
+                  "utt2spk file that names the speakers of enrol and test ids; may be repeated")
+      ->allow_extra_args(false);
+  verb.add_flag("--allow-missing", allow_missing,
+                "leave out trials without a score and scores without a trial, and say so");
+}
+
+Trials TrialFlags::Read(const std::string& forms) const {
+  const bool pair = !scores.empty();
+  if (pair == !inputs.empty()) {
+    throw CLI::ValidationError("give either " + forms + ", or --scores and --key");
+  }
+  Trials trials =
+      pair ? ReadKaldiTrials(scores, key, {allow_missing}) : ReadInputs(inputs, allow_missing);
+  if (!utt2spk.empty()) {
+    AddSpeakers(trials, std::vector<std::filesystem::path>(utt2spk.begin(), utt2spk.end()));
+  }
+  return trials;
+}
+
+Trials ReadInputs(const std::vector<std::string>& inputs, bool allow_missing) {
+  if (inputs.size() > 2) throw CLI::ValidationError("one TSV or two arrays make a set of trials");
+  if (inputs.size() == 2) return ReadTrialArrays(inputs[0], inputs[1]);
+  TrialTsvOptions options;
+  options.allow_missing = allow_missing;
+  return ReadTrialTsv(inputs[0], options);
+}
+
 void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
   CheckUsage([&] {
     flags.intervals.Validate();
@@ -38,52 +69,6 @@ void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
 
 void WriteReport(const std::string& path, const AssessPage& page) {
   WritePage(path, RenderAssessPage(page));
-}
-
-void PrintPanel(const OutputFlags& flags, const Panel& panel, nlohmann::ordered_json json,
-                const std::vector<std::string>& notes) {
-  if (flags.json) {
-    json["bootstrap"] = panel.bootstrap;
-    json["notes"] = notes;
-    for (const Figure& figure : panel.figures) json["figures"][figure.name] = JsonFigure(figure);
-    PrintJson(json);
-    return;
-  }
-  PrintFigures(panel.figures);
-  fmt::print("intervals: {}\n", panel.bootstrap);
-  for (const std::string& note : notes) fmt::print("{}\n", note);
-}
-
-void PrintTable(const PageTable& table) {
-  std::vector<std::size_t> width(table.header.size());
-  const auto letters = [](const std::string& text) {
-    std::size_t n = 0;
-    for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
-    return n;
-  };
-  const auto measure = [&](const std::vector<std::string>& row) {
-    for (std::size_t k = 0; k < row.size(); ++k) width[k] = std::max(width[k], letters(row[k]));
-  };
-  measure(table.header);
-  for (const auto& row : table.rows) measure(row);
-  const auto print = [&](const std::vector<std::string>& row) {
-    std::string line;
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      line += row[k];
-      if (k + 1 < row.size()) line += std::string(width[k] - letters(row[k]) + 2, ' ');
-    }
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-  };
-  fmt::print("{}\n", table.title);
-  print(table.header);
-  for (const auto& row : table.rows) print(row);
-  fmt::print("\n");
-}
-
-nlohmann::ordered_json JsonNumberList(const std::vector<double>& values) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const double value : values) json.push_back(JsonNumber(value));
-  return json;
 }
 
 }  // namespace sotto::cli

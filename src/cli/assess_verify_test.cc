@@ -15,9 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-using Outcome = testing::Streams;
-
-Outcome Sotto(const std::string& arguments) { return testing::SottoStreams(arguments); }
+using testing::Outcome;
+using testing::Sotto;
 
 constexpr const char* kTrials =
     "enrol\ttest\tlabel\tscore\tenrol_spk\ttest_spk\n"

@@ -5,19 +5,14 @@
 
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
-#include "cli/assess.h"
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
 #include "report/attack_page.h"
-#include "report/ladder_json.h"
 
 namespace sotto::cli {
 namespace {
-
-constexpr std::size_t kShownSpeakers = 5;
 
 struct Flags {
   AttackOptions options;
@@ -25,17 +20,14 @@ struct Flags {
   bool json = false;
 };
 
-void Print(const LadderResult& result) {
-  PrintTable(LadderTable(result));
-  PrintTable(ExposedTable(result, kShownSpeakers));
-  PrintTable(AttributeTable(result));
-  fmt::print("{} speakers, {} enrolment and {} trial utterances\n", result.speakers,
-             result.enrolment, result.trials);
-  if (result.worst != LadderResult::kNone) {
-    fmt::print("intervals: {}\n", result.rows[result.worst].bootstrap);
+// What each compares.
+std::string AttackerHelp() {
+  std::string help;
+  for (const AttackerInfo& info : AllAttackers()) {
+    if (info.attacker == Attacker::kUnprotected) continue;
+    help += fmt::format("{}\n{} ({})", help.empty() ? "" : ",", info.name, info.meaning);
   }
-  for (const std::string& note : result.notes) fmt::print("{}\n", note);
-  fmt::print("{}\n", kMeasured);
+  return help + ".";
 }
 
 std::string DefaultCache() {
@@ -63,11 +55,7 @@ void Run(Flags& flags) {
             : fmt::format("{} and {}", o.original.string(), o.released.string());
     WriteReport(flags.report, AttackPage(result, source));
   }
-  if (flags.json) {
-    PrintJson(LadderJson(result));
-  } else {
-    Print(result);
-  }
+  fmt::print("{}", flags.json ? AttackJson(result) : AttackText(result));
 }
 
 }  // namespace
@@ -79,9 +67,9 @@ void AddAttack(CLI::App& app) {
   o.cache = DefaultCache();
   CLI::App* verb = AddVerb(
       app, "attack",
-      "Runs the attackers of the ladder on a release (ignorant, within-release, lazy-informed,\n"
-      "semi-informed, informed, inversion of sound and embeddings, gender) and says what the\n"
-      "worst of them reaches. Rows that lack what they need say 'not run'.",
+      "Runs the attackers of the ladder on a release and says what the worst of them reaches.\n"
+      "Rows that lack what they need say 'not run'. The attackers:" +
+          AttackerHelp(),
       "  sotto attack --original recordings/ --protected released/ --quick --background public/ "
       "--report attack.html\n"
       "  sotto attack --original recordings/ --protected released/ --key release.key --json");

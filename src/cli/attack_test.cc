@@ -18,11 +18,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::Has;
 using testing::Outcome;
+using testing::Sotto;
 using testing::TemporaryFolder;
-
-Outcome Sotto(const std::string& arguments, const char* errors = "2>&1") {
-  return testing::Pipe(fmt::format("{} {} {}", SOTTO_BINARY, arguments, errors));
-}
 
 // Voices with different pitch and formants, six recordings each; every second one is a woman.
 void MakeCorpus(const fs::path& folder, int first, int last, bool genders = true) {
@@ -75,10 +72,9 @@ TemporaryFolder* AttackVerb::folder_ = nullptr;
 TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   const std::string command =
       fmt::format("attack {} --background {} --key {} --quick", Both(), At("public"), At("key"));
-  const Outcome outcome =
-      Sotto(command + fmt::format(" --report {} --json", At("page.html")), "2>/dev/null");
+  const Outcome outcome = Sotto(command + fmt::format(" --report {} --json", At("page.html")));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
-  const json result = json::parse(outcome.output);
+  const json result = json::parse(outcome.out);
   std::set<std::string> ran, rest;
   double lowest = 2.0;
   for (const json& row : result["rows"]) {
@@ -120,8 +116,8 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   EXPECT_FALSE(Has(again, "anonymous"));
   const Outcome more = Sotto(command + " --informed-trials 3 --informed-enrolment 1");
   EXPECT_TRUE(Has(more, "18 of 18 trials, 6 of 18 enrolment utterances")) << more.output;
-  const Outcome repeated = Sotto(command + " --json", "2>/dev/null");
-  EXPECT_EQ(json::parse(repeated.output)["rows"], result["rows"]);
+  const Outcome repeated = Sotto(command + " --json");
+  EXPECT_EQ(json::parse(repeated.out)["rows"], result["rows"]);
 }
 
 TEST_F(AttackVerb, SaysWhatIsMissing) {
@@ -160,10 +156,9 @@ TEST_F(AttackVerb, RunsOnGivenEmbeddingsAndLists) {
                       "target\ns14 s14-5 target\ns14 s12-5 nontarget\n");
   const std::string sets = fmt::format(
       "--embeddings-original {} --embeddings-protected {} --bootstrap 0", At("e"), At("p"));
-  const Outcome outcome =
-      Sotto(fmt::format("attack {} --trials {} --json", sets, At("list")), "2>/dev/null");
+  const Outcome outcome = Sotto(fmt::format("attack {} --trials {} --json", sets, At("list")));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
-  const json result = json::parse(outcome.output);
+  const json result = json::parse(outcome.out);
   EXPECT_EQ(result["trials"], 3);
   bool whole = false;
   for (const json& row : result["rows"]) {

@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "targets/vtln_files.h"
 
 namespace sotto::cli {
@@ -30,27 +28,10 @@ void Run(const Flags& flags) {
   const BuiltPool built = BuildPool(flags.corpus, options);
   const std::string bytes = SerialisePool(built.pool);
   WriteFileAtomically(flags.out, bytes, {.if_exists = flags.force.OnExisting()});
-  std::size_t women = 0, men = 0;
-  for (const VoiceModel& voice : built.pool.voices) {
-    women += voice.gender == Gender::kFemale ? 1 : 0;
-    men += voice.gender == Gender::kMale ? 1 : 0;
-  }
   for (const auto& [speaker, reason] : built.failures) {
     fmt::print(stderr, "left out: {}: {}\n", speaker, reason);
   }
-  const std::size_t voices = built.pool.voices.size();
-  if (flags.json) {
-    const nlohmann::ordered_json json = {{"voices", voices},
-                                         {"female", women},
-                                         {"male", men},
-                                         {"left_out", built.failures.size()},
-                                         {"classes", kVoiceClasses},
-                                         {"bytes", bytes.size()}};
-    fmt::print("{}\n", DumpJson(json, 2));
-  } else {
-    fmt::print("{} voices ({} female, {} male), left out {}: {} bytes in {}\n", voices, women, men,
-               built.failures.size(), bytes.size(), flags.out);
-  }
+  fmt::print("{}", PrintedPool(built, bytes.size(), flags.out, flags.json));
 }
 
 }  // namespace

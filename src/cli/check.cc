@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "audio/corpus_check.h"
-#include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress_bar.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 
 namespace sotto::cli {
 namespace {
@@ -18,37 +16,6 @@ struct Flags {
   CheckOptions options;
   bool json = false;
 };
-
-void Print(const CorpusCheck& check, std::size_t errors) {
-  for (const Problem& problem : check.problems) {
-    fmt::print("{}: {}: {}\n  fix: {}\n",
-               problem.severity == Problem::Severity::kError ? "error" : "warning", problem.where,
-               problem.what, problem.fix);
-  }
-  fmt::print("{}: {} recordings, {} utterances, {} speakers, {} of sound; {} errors, {} warnings\n",
-             errors == 0 ? "ok" : "not ok", check.recordings, check.utterances, check.speakers,
-             FormatDuration(check.audio_seconds), errors, check.problems.size() - errors);
-}
-
-void PrintJson(const CorpusCheck& check, std::size_t errors) {
-  nlohmann::ordered_json json = {{"ok", errors == 0},
-                                 {"kind", check.kind},
-                                 {"recordings", check.recordings},
-                                 {"utterances", check.utterances},
-                                 {"speakers", check.speakers},
-                                 {"audio_seconds", check.audio_seconds},
-                                 {"errors", errors},
-                                 {"warnings", check.problems.size() - errors}};
-  json["problems"] = nlohmann::ordered_json::array();
-  for (const Problem& problem : check.problems) {
-    json["problems"].push_back(
-        {{"severity", problem.severity == Problem::Severity::kError ? "error" : "warning"},
-         {"where", problem.where},
-         {"what", problem.what},
-         {"fix", problem.fix}});
-  }
-  fmt::print("{}\n", DumpJson(json, 2));
-}
 
 }  // namespace
 
@@ -69,12 +36,8 @@ void AddCheck(CLI::App& app) {
   verb->add_flag("--json", flags->json, "Print the result as JSON");
   verb->callback([flags] {
     const CorpusCheck check = CheckCorpus(flags->path, flags->options);
-    std::size_t errors = 0;
-    for (const Problem& problem : check.problems) {
-      errors += problem.severity == Problem::Severity::kError ? 1 : 0;
-    }
-    flags->json ? PrintJson(check, errors) : Print(check, errors);
-    if (errors > 0) throw ExitWith{1};
+    fmt::print("{}", PrintedCheck(check, flags->json));
+    if (check.Errors() > 0) throw ExitWith{1};
   });
 }
 

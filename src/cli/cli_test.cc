@@ -140,7 +140,7 @@ TEST(Cli, AFullDiskLeavesNothingHalfWritten) {
   WriteWav(folder / "in/a/1.wav", SyntheticVowel(2.0, 16000));
   fs::create_directory(folder / "one");
   // A limit of 8 blocks on the size of a file stands in for the full disk.
-  const std::string limited = "trap '' XFSZ; ulimit -f 8; " SOTTO_BINARY;
+  const std::string limited = "trap '' XFSZ; ulimit -f 8; " + testing::Binary();
   Outcome outcome =
       Shell(fmt::format("{} anonymise --method mcadams {} {}", limited,
                         (folder / "in/a/1.wav").string(), (folder / "one/out.wav").string()));
@@ -186,7 +186,7 @@ TEST(Cli, KillNineAndResumeGiveTheSameCorpus) {
       Shell(fmt::format("{} {} & pid=$!; while [ $(find {} -name '[0-9]*.wav' 2>/dev/null | wc -l) "
                         "-lt 5 ]; do :; done; "
                         "kill -9 $pid; wait $pid",
-                        SOTTO_BINARY, command, out));
+                        testing::Binary(), command, out));
   EXPECT_EQ(killed.code, 137);
   const std::size_t before = count();
   ASSERT_GE(before, 5U);
@@ -244,10 +244,10 @@ TEST(Cli, StreamGivesAsManySamplesAndTheSameAsTheFile) {
   const Outcome live = Shell(fmt::format(
       "( head -c 16000 {0}; sleep 2 ) | {1} stream --method mcadams --alpha 0.8 2>/dev/null | "
       "( timeout 1 head -c 14000 | wc -c )",
-      raw, SOTTO_BINARY));
+      raw, testing::Binary()));
   EXPECT_TRUE(Has(live, "14000")) << live.output;
   EXPECT_EQ(Shell(fmt::format("head -c 1001 {} | {} stream --method mcadams > /dev/null", raw,
-                              SOTTO_BINARY))
+                              testing::Binary()))
                 .code,
             1);
 }
@@ -333,7 +333,7 @@ TEST(CliSlow, AThreeHourFileRunsInBoundedMemory) {
     writer.Close();
   }
   const Outcome outcome = Shell(fmt::format(
-      "{} anonymise --method mcadams {} {}.out.wav & wait $!; ", SOTTO_BINARY, raw, raw));
+      "{} anonymise --method mcadams {} {}.out.wav & wait $!; ", testing::Binary(), raw, raw));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(fs::file_size(raw), fs::file_size(raw + ".out.wav"));
   rusage usage{};

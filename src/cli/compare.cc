@@ -1,17 +1,12 @@
 // sotto compare ORIGINAL PROTECTED [PROTECTED ...]
-#include "report/compare.h"
-
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/files.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "report/assess_page.h"
+#include "report/compare_page.h"
 
 namespace sotto::cli {
 namespace {
@@ -24,59 +19,6 @@ struct Flags {
   int jobs = DefaultJobs();
   bool json = false;
 };
-
-nlohmann::ordered_json Number(const std::optional<double>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-void PrintJson(const std::vector<ComparedCopy>& copies) {
-  auto json = nlohmann::ordered_json::array();
-  for (const ComparedCopy& copy : copies) {
-    for (const ComparedPair& pair : copy.pairs) {
-      nlohmann::ordered_json row = {{"id", pair.id},
-                                    {"speaker", pair.speaker},
-                                    {"seconds", pair.seconds},
-                                    {"level_change_db", pair.level_change_db}};
-      if (copies.size() > 1) row["protected"] = copy.name;
-      row["f0_hz"] = {Number(pair.before.median_f0_hz), Number(pair.after.median_f0_hz)};
-      for (std::size_t k = 0; k < 3; ++k) {
-        row[fmt::format("f{}_hz", k + 1)] = {Number(pair.before.formant_hz[k]),
-                                             Number(pair.after.formant_hz[k])};
-      }
-      json.push_back(row);
-    }
-  }
-  fmt::print("{}\n", DumpJson(json, 2));
-}
-
-void Print(const std::vector<ComparedCopy>& copies) {
-  const auto percent = [](const std::optional<double>& before, const std::optional<double>& after) {
-    const auto change = ChangePercent(before, after);
-    return change ? fmt::format("{:+.1f} %", *change) : std::string("-");
-  };
-  for (const ComparedCopy& copy : copies) {
-    fmt::print("{:<32} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
-               copies.size() == 1 ? "recording" : copy.name, "seconds", "level", "F0", "F1", "F2",
-               "F3");
-    for (const ComparedPair& pair : copy.pairs) {
-      fmt::print("{:<32} {:>8.2f} {:>+6.2f} dB", pair.id, pair.seconds, pair.level_change_db);
-      fmt::print(" {:>9}", percent(pair.before.median_f0_hz, pair.after.median_f0_hz));
-      for (std::size_t k = 0; k < 3; ++k) {
-        fmt::print(" {:>9}", percent(pair.before.formant_hz[k], pair.after.formant_hz[k]));
-      }
-      fmt::print("\n");
-    }
-  }
-}
-
-double Speed(const std::string& run) {
-  const auto json = TryParseJson(ReadTextFile(run));
-  if (!json.is_object() || !json.contains("times_real_time") ||
-      !json["times_real_time"].is_number()) {
-    throw Error(fmt::format("'{}' is no output of sotto anonymise --json", run));
-  }
-  return json["times_real_time"].get<double>();
-}
 
 }  // namespace
 
@@ -105,10 +47,11 @@ void AddCompare(CLI::App& app) {
         flags->original, {flags->released.begin(), flags->released.end()}, flags->jobs);
     if (!flags->page.empty()) {
       ComparePageOptions options{flags->page, flags->players, {}};
-      for (const std::string& run : flags->runs) options.times_real_time.push_back(Speed(run));
+      for (const std::string& run : flags->runs)
+        options.times_real_time.push_back(ReadTimesRealTime(run));
       WritePage(flags->page, ComparePage(copies, options));
     }
-    flags->json ? PrintJson(copies) : Print(copies);
+    fmt::print("{}", flags->json ? CompareJson(copies) : CompareText(copies));
   });
 }
 

@@ -18,14 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::Outcome;
-using testing::Shell;
+using testing::Sotto;
 using testing::SyntheticVowel;
 using testing::TemporaryFolder;
 using testing::WriteWav;
-
-Outcome Sotto(const std::string& arguments) {
-  return Shell(fmt::format("timeout 60 {} {}", SOTTO_BINARY, arguments));
-}
 
 // Refused, with words that name the place, and harmless to look at.
 void ExpectRefused(const std::string& arguments, const std::string& place) {

@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/verbs.h"
-#include "dp/allows.h"
 #include "dp/parameters.h"
 
 namespace sotto::cli {
@@ -14,15 +11,6 @@ namespace sotto::cli {
 void WarnOfEpsilon(double eps) {
   const std::string warning = EpsilonWarning(eps);
   if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
-}
-
-nlohmann::ordered_json JsonAllows(double eps, double delta) {
-  nlohmann::ordered_json json = {{"eer_floor", EerFloor(eps, delta)},
-                                 {"auc_ceiling", AucCeiling(eps, delta)}};
-  for (const std::size_t n : {10, 100, 1000}) {
-    json["top1_ceiling"][std::to_string(n)] = TopOneCeiling(eps, delta, n);
-  }
-  return json;
 }
 
 void AddDp(CLI::App& app) {

@@ -1,10 +1,7 @@
 // The forms of `sotto dp`, one file each.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "cli/flags.h"
-#include "dp/budget.h"
 
 namespace sotto::cli {
 
@@ -15,9 +12,5 @@ void AddDpKanon(CLI::App& dp);
 
 // A weak epsilon is warned about on stderr, in words.
 void WarnOfEpsilon(double eps);
-
-// What (eps, delta) allows an attacker: eer_floor, auc_ceiling, top-1 among 10, 100 and 1000
-// people.
-nlohmann::ordered_json JsonAllows(double eps, double delta);
 
 }  // namespace sotto::cli

@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "cli/assess.h"
 #include "cli/dp.h"
 #include "cli/verbs.h"
 #include "dp/audit.h"
+#include "report/dp_figures.h"
 
 namespace sotto::cli {
 namespace {
@@ -16,39 +14,20 @@ namespace {
 struct AuditFlags {
   OneRunAudit one;
   ManyRunAudit many;
-  double delta = 0.0;
-  double error = 0.05;
+  AuditFinding finding;
   double claimed = 0.0;
   bool json = false;
 };
 
-void RunAudit(AuditFlags& flags, bool one_run, bool has_claim) {
-  flags.one.delta = flags.many.delta = flags.delta;
-  double eps = 0.0;
+void RunAudit(AuditFlags& flags) {
+  AuditFinding& finding = flags.finding;
+  flags.one.delta = flags.many.delta = finding.delta;
   CheckUsage([&] {
-    eps = one_run ? OneRunEpsilon(flags.one, flags.error) : ManyRunEpsilon(flags.many, flags.error);
+    finding.eps_lower = finding.one_run ? OneRunEpsilon(flags.one, finding.error)
+                                        : ManyRunEpsilon(flags.many, finding.error);
   });
-  const bool refuted = has_claim && eps > flags.claimed;
-  if (flags.json) {
-    nlohmann::ordered_json json = {
-        {"method", one_run ? "one run (Steinke et al. 2023)" : "many runs (Clopper-Pearson)"},
-        {"epsilon_lower", eps},
-        {"delta", flags.delta},
-        {"error", flags.error}};
-    if (has_claim) {
-      json["claimed"] = flags.claimed;
-      json["refuted"] = refuted;
-    }
-    PrintJson(json);
-  } else {
-    fmt::print("epsilon is at least {:.6f} at delta {:g} (wrong with probability {:g})\n", eps,
-               flags.delta, flags.error);
-    if (has_claim) {
-      fmt::print("the claim of {:g} is {}\n", flags.claimed,
-                 refuted ? "refuted" : "not refuted, which does not prove it");
-    }
-  }
-  if (refuted) throw ExitWith{1};
+  fmt::print("{}", PrintedAudit(finding, flags.json));
+  if (finding.Refuted()) throw ExitWith{1};
 }
 
 }  // namespace
@@ -84,8 +63,8 @@ void AddDpAudit(CLI::App& dp) {
       verb->add_option("--false-alarms", flags->many.false_alarms, "of them judged \"in\"")
           ->default_str("")
           ->needs(runs_out);
-  verb->add_option("--delta", flags->delta, "Of the claim");
-  verb->add_option("--error", flags->error, "Probability that the bound is wrong");
+  verb->add_option("--delta", flags->finding.delta, "Of the claim");
+  verb->add_option("--error", flags->finding.error, "Probability that the bound is wrong");
   CLI::Option* claimed =
       verb->add_option("--claimed", flags->claimed, "The epsilon that is claimed")->default_str("");
   verb->add_flag("--json", flags->json, "Print as JSON");
@@ -99,7 +78,9 @@ void AddDpAudit(CLI::App& dp) {
           "give --examples, --guesses and --correct, or --runs-in, --hits, --runs-out and "
           "--false-alarms");
     }
-    RunAudit(*flags, one, claimed->count() > 0);
+    flags->finding.one_run = one;
+    if (claimed->count() > 0) flags->finding.claimed = flags->claimed;
+    RunAudit(*flags);
   });
 }
 

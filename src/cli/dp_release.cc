@@ -2,18 +2,15 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "cli/assess.h"
 #include "cli/dp.h"
 #include "cli/verbs.h"
 #include "dp/table_release.h"
+#include "report/dp_figures.h"
 
 namespace sotto::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 struct ReleaseFlags {
   std::string table, out;
@@ -23,52 +20,6 @@ struct ReleaseFlags {
   bool json = false;
 };
 
-ordered_json JsonRelease(const ReleaseFlags& flags, const TableRelease& release,
-                         const std::string& mechanism) {
-  ordered_json json = {{"mechanism", mechanism},
-                       {"epsilon", flags.options.eps},
-                       {"delta", flags.options.delta},
-                       {"unit",
-                        {{"person", flags.options.id_column},
-                         {"max_contributions", flags.options.max_contributions},
-                         {"neighbours", NeighboursText(release.neighbours)}}},
-                       {"columns", ordered_json::array()}};
-  if (flags.options.categories.empty()) {
-    json["unit"]["lower"] = flags.options.lower;
-    json["unit"]["upper"] = flags.options.upper;
-  }
-  for (const ColumnRelease& column : release.columns) {
-    ordered_json one = {{"column", column.column}};
-    if (column.noise_scale > 0.0) one["noise_scale"] = column.noise_scale;
-    if (column.value) one["value"] = *column.value;
-    if (column.choice) one["choice"] = *column.choice;
-    for (std::size_t i = 0; i < column.shares.size(); ++i) {
-      one["estimated_shares"][release.categories[i]] = column.shares[i];
-    }
-    json["columns"].push_back(std::move(one));
-  }
-  if (!release.table.header.empty()) {
-    json["rows"] = release.table.rows.size();
-    if (flags.out.empty()) {
-      json["table"] = {{"header", release.table.header}, {"rows", release.table.rows}};
-    } else {
-      json["out"] = flags.out;
-    }
-  }
-  json["allows"] = JsonAllows(flags.options.eps, flags.options.delta);
-  return json;
-}
-
-// Single numbers and choices, a line each.
-std::string Lines(const TableRelease& release) {
-  std::string lines;
-  for (const ColumnRelease& column : release.columns) {
-    if (column.value) lines += fmt::format("{}\t{:.9g}\n", column.column, *column.value);
-    if (column.choice) lines += fmt::format("{}\t{}\n", column.column, *column.choice);
-  }
-  return lines;
-}
-
 void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   flags.options.mechanism = ParseTableMechanism(mechanism);
   flags.options.statistic = ParseTableStatistic(flags.release);
@@ -77,26 +28,16 @@ void RunRelease(ReleaseFlags& flags, const std::string& mechanism) {
   const CsvTable table = ParseCsv(ReadTextFile(flags.table), flags.table);
   SecureBits bits;
   const TableRelease release = ReleaseTable(table, flags.options, flags.table, bits);
-  const bool has_table = !release.table.header.empty();
+  const std::string text = TableReleaseText(release);
   if (!flags.out.empty()) {
-    WriteFileAtomically(flags.out, has_table ? FormatCsv(release.table) : Lines(release),
-                        {.if_exists = flags.force.OnExisting()});
+    WriteFileAtomically(flags.out, text, {.if_exists = flags.force.OnExisting()});
   }
   if (flags.json) {
-    PrintJson(JsonRelease(flags, release, mechanism));
-  } else if (has_table && flags.out.empty()) {
-    fmt::print("{}", FormatCsv(release.table));
-  } else {
-    fmt::print("{}", Lines(release));
+    fmt::print("{}", TableReleaseJson(release, flags.options, flags.out));
+  } else if (flags.out.empty() || !release.HasTable()) {
+    fmt::print("{}", text);
   }
-  fmt::print(stderr,
-             "epsilon {:g}{} for a person ('{}', at most {} rows; {}). For your eyes only: {} "
-             "people, {} rows used, {} left out by the limit\n",
-             flags.options.eps,
-             flags.options.delta > 0.0 ? fmt::format(", delta {:g}", flags.options.delta) : "",
-             flags.options.id_column, flags.options.max_contributions,
-             NeighboursText(release.neighbours), release.people, release.rows_used,
-             release.rows_left_out);
+  fmt::print(stderr, "{}", TableReleaseNote(release, flags.options));
   WarnOfEpsilon(flags.options.eps);
 }
 

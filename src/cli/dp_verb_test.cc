@@ -16,9 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-using Outcome = testing::Streams;
-
-Outcome Sotto(const std::string& arguments) { return testing::SottoStreams(arguments); }
+using testing::Outcome;
+using testing::Sotto;
 
 class Dp : public ::testing::Test {
  protected:

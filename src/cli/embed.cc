@@ -3,11 +3,10 @@
 
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "speaker/embed_corpus.h"
 
 namespace sotto::cli {
@@ -36,27 +35,7 @@ void Run(const Flags& flags) {
   WriteEmbeddings(embedded.set, flags.out, files);
   WriteEncoderRecord(*encoder, embedded.set, flags.out, files.if_exists);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  const std::size_t speakers = embedded.set.BySpeaker().size();
-  const std::size_t without = embedded.set.WithoutGender().size();
-  if (flags.json) {
-    const nlohmann::ordered_json json = {{"encoder", encoder->Name()},
-                                         {"fingerprint", encoder->Fingerprint()},
-                                         {"dimension", encoder->Dimension()},
-                                         {"utterances", embedded.set.size()},
-                                         {"speakers", speakers},
-                                         {"speakers_without_gender", without},
-                                         {"from_cache", embedded.from_cache},
-                                         {"audio_seconds", embedded.audio_seconds},
-                                         {"seconds", elapsed.count()}};
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print("{} utterances of {} speakers ({} without a gender), {} dimensions by {}: {}\n",
-             embedded.set.size(), speakers, without, encoder->Dimension(), encoder->Name(),
-             flags.out);
-  fmt::print("{:.1f} s of sound in {:.1f} s ({:.0f} x real time), {} from the cache\n",
-             embedded.audio_seconds, elapsed.count(), embedded.audio_seconds / elapsed.count(),
-             embedded.from_cache);
+  fmt::print("{}", PrintedEmbeddings(embedded, *encoder, elapsed.count(), flags.out, flags.json));
 }
 
 }  // namespace

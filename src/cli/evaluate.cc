@@ -5,18 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "base/json.h"
 #include "base/parallel.h"
-#include "cli/assess.h"
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
-#include "evaluate/evaluation_json.h"
-#include "evaluate/evaluation_page.h"
-#include "evaluate/evidence.h"
-#include "report/ladder_json.h"
+#include "report/evaluation_json.h"
+#include "report/evaluation_page.h"
+#include "report/evaluation_steps.h"
+#include "report/evidence.h"
 #include "voice/method_table.h"
 
 namespace sotto::cli {
@@ -60,28 +57,17 @@ void Set(Flags& flags) {
 void Run(Flags& flags) {
   CheckUsage([&] { Set(flags); });
   const EvidenceKey key(flags.evidence_key);
-  const Evaluation evaluation = Evaluate(flags.options, SOTTO_VERSION);
-  const nlohmann::ordered_json json = EvaluationJson(evaluation, [&](const std::string& speaker) {
-    return flags.name_speakers ? speaker : key.SpeakerId(speaker);
-  });
-  WriteReport(flags.report, EvaluationPage(evaluation, json));
-  WriteFileAtomically(
-      flags.evidence,
-      DumpJson(EvidenceJson(evaluation, json, key, flags.options.original, flags.name_speakers),
-               2) +
-          "\n");
+  const Evaluation evaluation = Evaluate(flags.options, SOTTO_VERSION, EvaluationSteps());
+  const SpeakerNaming naming = key.Naming(flags.name_speakers);
+  WriteReport(flags.report, EvaluationPage(evaluation, naming));
+  WriteFileAtomically(flags.evidence,
+                      EvidenceJson(evaluation, key, flags.options.original, flags.name_speakers));
   if (flags.json) {
-    PrintJson(json);
+    fmt::print("{}", EvaluationJson(evaluation, naming));
     return;
   }
-  PrintTable(SummaryTable(json));
-  for (const auto& cell : json["cells"]) {
-    fmt::print("{}, {}: {}\n", cell["method"].get<std::string>(),
-               cell["strategy"].get<std::string>(), cell["residual_risk"].get<std::string>());
-  }
-  fmt::print("{}\n", kMeasured);
-  fmt::print("steps: {} done, {} found from an earlier run\nreport: {}\nevidence: {}\n",
-             evaluation.steps_made, evaluation.steps_found, flags.report, flags.evidence);
+  fmt::print("{}report: {}\nevidence: {}\n", EvaluationText(evaluation), flags.report,
+             flags.evidence);
 }
 
 }  // namespace

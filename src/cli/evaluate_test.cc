@@ -1,18 +1,14 @@
 // sotto evaluate, run as a user would, and killed.
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/testing.h"
 #include "evaluate/testing.h"
 
 namespace sotto {
@@ -20,39 +16,25 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::Outcome;
 using testing::TemporaryFolder;
 
-// Starts the program, its output in `out`.
-pid_t Start(const std::vector<std::string>& arguments, const fs::path& out) {
-  std::vector<std::string> words = {SOTTO_BINARY, "evaluate"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const int fd = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    ::dup2(fd, STDOUT_FILENO);
-    ::execv(SOTTO_BINARY, argv.data());
-    ::_exit(127);
-  }
-  return child;
+std::vector<std::string> Words(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "evaluate");
+  return arguments;
 }
 
-int Wait(pid_t child) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return status;
+Outcome Evaluated(const std::vector<std::string>& arguments) {
+  return testing::Sotto(Words(arguments), {}, 800.0);
 }
 
 // Kills the run as soon as `reached` holds; false when it ended before.
-bool KillWhen(pid_t child, const std::function<bool()>& reached) {
-  for (int status = 0; ::waitpid(child, &status, WNOHANG) == 0;) {
+bool KilledWhen(const std::vector<std::string>& arguments, const std::function<bool()>& reached) {
+  testing::Program run(testing::SottoWords(Words(arguments)));
+  while (!run.HasEnded()) {
     if (reached()) {
-      ::kill(child, SIGKILL);
-      const int killed = Wait(child);
-      return WIFSIGNALED(killed) && WTERMSIG(killed) == SIGKILL;
+      run.Kill();
+      return run.Wait().signal == SIGKILL;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -87,8 +69,8 @@ class EvaluateCliSlow : public ::testing::Test {
   }
   std::string At(const std::string& name) const { return (folder_ / name).string(); }
   // What the page and the evidence are made of, without what depends on the machine's time.
-  json Output(const std::string& name) const {
-    json result = json::parse(ReadTextFile(At(name)));
+  static json Output(const Outcome& outcome) {
+    json result = json::parse(outcome.out);
     result.erase("steps");
     for (json& cell : result["cells"]) {
       cell.erase("rtf");
@@ -101,16 +83,18 @@ class EvaluateCliSlow : public ::testing::Test {
 };
 
 TEST_F(EvaluateCliSlow, KilledThreeTimesItComesToTheSameResult) {
-  ASSERT_EQ(Wait(Start(Arguments("whole"), At("whole.out"))), 0);
+  const Outcome in_one_go = Evaluated(Arguments("whole"));
+  ASSERT_EQ(in_one_go.code, 0) << in_one_go.Text();
   const fs::path work = At("cut-work");
-  const auto run = [&] { return Start(Arguments("cut"), At("cut.out")); };
-  EXPECT_TRUE(KillWhen(run(), [&] { return FilesNamed(work, ".flac") >= 3; }));
-  EXPECT_TRUE(KillWhen(run(), [&] { return FilesNamed(work / "voiceprints", ".ark") >= 3; }));
-  EXPECT_TRUE(KillWhen(run(), [&] { return FilesNamed(work, "protect.json") == 2; }));
+  const auto run = Arguments("cut");
+  EXPECT_TRUE(KilledWhen(run, [&] { return FilesNamed(work, ".flac") >= 3; }));
+  EXPECT_TRUE(KilledWhen(run, [&] { return FilesNamed(work / "voiceprints", ".ark") >= 3; }));
+  EXPECT_TRUE(KilledWhen(run, [&] { return FilesNamed(work, "protect.json") == 2; }));
   EXPECT_EQ(FilesNamed(work, "utility.json"), 1U);
   EXPECT_FALSE(fs::exists(At("cut.html")));
-  ASSERT_EQ(Wait(run()), 0);
-  EXPECT_EQ(Output("cut.out"), Output("whole.out"));
+  const Outcome resumed = Evaluated(run);
+  ASSERT_EQ(resumed.code, 0) << resumed.Text();
+  EXPECT_EQ(Output(resumed), Output(in_one_go));
   json cut = json::parse(ReadTextFile(At("cut.json")));
   json whole = json::parse(ReadTextFile(At("whole.json")));
   EXPECT_EQ(cut["originals"], whole["originals"]);
@@ -124,10 +108,11 @@ TEST_F(EvaluateCliSlow, KilledThreeTimesItComesToTheSameResult) {
 
 TEST_F(EvaluateCliSlow, AKilledRunWithAKeyOfItsOwnGoesOn) {
   const fs::path work = At("keyed-work");
-  const auto run = [&] { return Start(Arguments("keyed", false), At("keyed.out")); };
-  EXPECT_TRUE(KillWhen(run(), [&] { return FilesNamed(work, ".flac") >= 3; }));
-  ASSERT_EQ(Wait(run()), 0);
-  const json result = json::parse(ReadTextFile(At("keyed.out")));
+  const auto run = Arguments("keyed", false);
+  EXPECT_TRUE(KilledWhen(run, [&] { return FilesNamed(work, ".flac") >= 3; }));
+  const Outcome resumed = Evaluated(run);
+  ASSERT_EQ(resumed.code, 0) << resumed.Text();
+  const json result = json::parse(resumed.out);
   EXPECT_EQ(result["cells"][0]["randomness"], "fresh key from the operating system");
   bool informed = false;
   for (const json& one : result["cells"][0]["attackers"]) {
@@ -139,7 +124,7 @@ TEST_F(EvaluateCliSlow, AKilledRunWithAKeyOfItsOwnGoesOn) {
 TEST(EvaluateCli, BadUsageIsExitCodeTwo) {
   const TemporaryFolder folder;
   const auto code = [&](const std::vector<std::string>& arguments) {
-    return WEXITSTATUS(Wait(Start(arguments, folder / "out")));
+    return Evaluated(arguments).code;
   };
   const std::string report = folder / "r.html";
   EXPECT_EQ(code({}), 2);

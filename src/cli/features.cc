@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/json.h"
 #include "base/parallel.h"
-#include "base/progress_bar.h"
 #include "cli/verbs.h"
 #include "dsp/feature_files.h"
+#include "report/verb_figures.h"
 
 namespace sotto::cli {
 namespace {
@@ -28,28 +26,7 @@ void Run(const Flags& flags) {
   options.vocoder.f0_method = flags.f0 == "robust" ? F0Method::kRobust : F0Method::kFast;
   options.vocoder.frame_period_s = flags.frame_ms / 1000.0;
   const auto recordings = WriteFeatures(flags.input, flags.out, options);
-  if (flags.json) {
-    auto json = nlohmann::ordered_json::array();
-    for (const RecordingFeatures& r : recordings) {
-      json.push_back({{"id", r.id},
-                      {"rate_hz", r.rate_hz},
-                      {"seconds", r.seconds},
-                      {"frames", r.frames},
-                      {"bins", r.bins},
-                      {"voiced_frames", r.voiced}});
-    }
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  double seconds = 0.0;
-  std::size_t frames = 0, voiced = 0;
-  for (const RecordingFeatures& r : recordings) {
-    seconds += r.seconds;
-    frames += r.frames;
-    voiced += r.voiced;
-  }
-  fmt::print("{} recording{}, {} of sound, {} frames, {} voiced: {}\n", recordings.size(),
-             recordings.size() == 1 ? "" : "s", FormatDuration(seconds), frames, voiced, flags.out);
+  fmt::print("{}", PrintedFeatures(recordings, flags.out, flags.json));
 }
 
 }  // namespace

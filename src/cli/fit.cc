@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "targets/vtln_files.h"
 
 namespace sotto::cli {
@@ -30,20 +28,7 @@ void Run(const Flags& flags) {
   const VoicePool pool = ReadPool(flags.pool);
   const VoiceProfile profile = FitCorpus(flags.corpus, pool, options);
   WritePrivateFile(flags.out, SerialiseProfile(profile), flags.force.OnExisting());
-  if (flags.json) {
-    nlohmann::ordered_json json = {{"pool_voices", pool.voices.size()}};
-    json["voices"] = nlohmann::ordered_json::array();
-    for (const VoiceModel& voice : profile.voices) {
-      json["voices"].push_back({{"speaker", voice.name},
-                                {"gender", Name(voice.gender, "?")},
-                                {"log_f0_mean", voice.log_f0_mean},
-                                {"log_f0_deviation", voice.log_f0_deviation}});
-    }
-    fmt::print("{}\n", DumpJson(json, 2));
-  } else {
-    fmt::print("{} speaker{} fitted to {} voices: {}\n", profile.voices.size(),
-               profile.voices.size() == 1 ? "" : "s", pool.voices.size(), flags.out);
-  }
+  fmt::print("{}", PrintedProfile(profile, pool, flags.out, flags.json));
   fmt::print(stderr, "note: a profile describes the original voice: keep it private\n");
 }
 

@@ -66,7 +66,7 @@ class Force : public ::testing::Test {
 
     fs::remove_all(output.parent_path());
     fs::create_directories(output.parent_path());
-    const std::string once = fmt::format("{} {}", SOTTO_BINARY, command(input));
+    const std::string once = fmt::format("{} {}", testing::Binary(), command(input));
     const Outcome both =
         Shell(fmt::format("( {0} ; echo code $? ) & {0} ; echo code $? ; wait", once));
     EXPECT_NE(both.output.find("code 0"), std::string::npos) << both.output;

@@ -23,19 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Has;
 using testing::Outcome;
+using testing::Shell;
+using testing::Sotto;
 using testing::SyntheticVowel;
 using testing::TemporaryFolder;
 using testing::WriteAny;
 using testing::WriteWav;
-
-// Exit code 124: it had not ended after a minute.
-Outcome Shell(const std::string& command) {
-  return testing::Pipe(fmt::format("bash -c '( {} ) 2>&1'", command));
-}
-
-Outcome Sotto(const std::string& arguments) {
-  return Shell(fmt::format("timeout 60 {} {}", SOTTO_BINARY, arguments));
-}
 
 void ExpectOneLine(const std::string& arguments, const std::string& words) {
   const Outcome outcome = Sotto(arguments);
@@ -110,10 +103,10 @@ TEST(Hazards, TablesComeThroughPipesAsBefore) {
   EXPECT_EQ(direct.code, 0) << direct.output;
   EXPECT_EQ(Sotto(fmt::format("assess verify --bootstrap 0 <(sleep 0.2; cat {})", path)).output,
             direct.output);
-  EXPECT_EQ(
-      Shell(fmt::format("cat {} | {} assess verify --bootstrap 0 /dev/stdin", path, SOTTO_BINARY))
-          .output,
-      direct.output);
+  EXPECT_EQ(Shell(fmt::format("cat {} | {} assess verify --bootstrap 0 /dev/stdin", path,
+                              testing::Binary()))
+                .output,
+            direct.output);
 }
 
 TEST(Hazards, LinksInAFolderAreFollowedOrNamed) {
@@ -260,7 +253,7 @@ TEST(Hazards, AFileThatShrinksMeanwhileEndsInALine) {
   fs::resize_file(file, std::uint64_t{4} << 30);
   const Outcome outcome =
       Shell(fmt::format("timeout 60 {} check {} & sleep 0.3; truncate -s 1000 {}; wait $!",
-                        SOTTO_BINARY, (folder / "in").string(), file));
+                        testing::Binary(), (folder / "in").string(), file));
   EXPECT_EQ(outcome.code, 1) << outcome.output;
   EXPECT_TRUE(Has(outcome, "is cut short: no complete last Ogg page")) << outcome.output;
 }
@@ -275,7 +268,7 @@ TEST(Hazards, ALimitOnTheAddressSpaceEndsInALine) {
   for (const int kilobytes : {150000, 200000, 300000, 400000, 600000, 4000000}) {
     for (const char* jobs : {"1", "4"}) {
       const Outcome outcome = Shell(fmt::format(
-          "ulimit -v {}; timeout 60 {} embed --jobs {} {} {}", kilobytes, SOTTO_BINARY, jobs,
+          "ulimit -v {}; timeout 60 {} embed --jobs {} {} {}", kilobytes, testing::Binary(), jobs,
           (folder / "in").string(), (folder / fmt::format("out{}{}", kilobytes, jobs)).string()));
       // 127: the system's loader finds no room for the libraries, and says so.
       EXPECT_TRUE(outcome.code == 0 || outcome.code == 1 || outcome.code == 127)

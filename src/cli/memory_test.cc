@@ -1,9 +1,6 @@
 // The vocoder methods work through a file in blocks, encoders in windows: a long one takes no more
 // memory than a short.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <string>
@@ -13,6 +10,7 @@
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 #include "nn/safetensors.h"
 #include "onnx/testing.h"
 #include "speaker/default_encoder.h"
@@ -32,22 +30,10 @@ void WriteMinutes(const fs::path& path, double minutes) {
 }
 
 // The most memory (kB) the program held while it ran with these arguments.
-long PeakMemory(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), SOTTO_BINARY);
-  std::vector<char*> argv;
-  argv.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  struct rusage usage {};
-  EXPECT_EQ(::wait4(child, &status, 0, &usage), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  return usage.ru_maxrss;
+long PeakMemory(const std::vector<std::string>& arguments) {
+  const testing::Outcome outcome = testing::Sotto(arguments, {}, 800.0);
+  EXPECT_EQ(outcome.code, 0) << outcome.Text();
+  return outcome.peak_kilobytes;
 }
 
 TEST(MemorySlow, DoesNotGrowWithTheFile) {

@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "base/json.h"
 #include "cli/verbs.h"
-#include "speaker/embed_corpus.h"
+#include "report/verb_figures.h"
 #include "speaker/score_sets.h"
 
 namespace sotto::cli {
@@ -36,34 +34,11 @@ void Run(const Flags& flags) {
   options.lda_dimension = flags.lda;
   options.top = flags.top;
   const SetScores scores = ScoreSets(flags.enrol, flags.trials, options);
-  const std::string text =
-      FormatScores(scores.scores, scores.model_ids, scores.trial_ids, &scores.pairs);
   if (!flags.out.empty()) {
-    WriteFileAtomically(flags.out, text, {.if_exists = flags.force.OnExisting()});
+    WriteFileAtomically(flags.out, PrintedScores(scores, options, "", /*json=*/false),
+                        {.if_exists = flags.force.OnExisting()});
   }
-  if (flags.json) {
-    nlohmann::ordered_json json = {{"backend", flags.backend},
-                                   {"by", flags.by},
-                                   {"models", scores.model_ids.size()},
-                                   {"trial_utterances", scores.trial_ids.size()},
-                                   {"scores", scores.pairs.size()}};
-    if (flags.out.empty()) {
-      json["trials"] = nlohmann::ordered_json::array();
-      for (const auto& [i, j] : scores.pairs) {
-        json["trials"].push_back({scores.model_ids[static_cast<std::size_t>(i)],
-                                  scores.trial_ids[static_cast<std::size_t>(j)],
-                                  scores.scores(i, j)});
-      }
-    } else {
-      json["file"] = flags.out;
-    }
-    fmt::print("{}\n", DumpJson(json, 2));
-  } else if (flags.out.empty()) {
-    fmt::print("{}", text);
-  } else {
-    fmt::print("{} scores of {} models and {} utterances ({}): {}\n", scores.pairs.size(),
-               scores.model_ids.size(), scores.trial_ids.size(), flags.backend, flags.out);
-  }
+  fmt::print("{}", PrintedScores(scores, options, flags.out, flags.json));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 
 namespace sotto::cli {
 namespace {
@@ -47,11 +48,6 @@ SpeechPack Pack(const Flags& flags) {
                      flags.jobs);
 }
 
-std::string Describe(const SpeechPack& pack) {
-  return fmt::format("{} utterances, {:.2f} h", pack.utterances.size(),
-                     static_cast<double>(pack.samples.size()) / pack.rate_hz / 3600.0);
-}
-
 int RunProgram(const fs::path& program, const std::vector<std::string>& arguments, int inherited) {
   std::vector<char*> argv;
   std::string name = program.string();
@@ -78,7 +74,7 @@ void TrainEncoderOn(const Flags& flags, const std::vector<std::string>& passed) 
   const UnnamedFile pack_file(folder.empty() ? "." : folder);  // people's speech: nothing is left
   {
     const SpeechPack pack = Pack(flags);
-    fmt::print(stderr, "{}\n", Describe(pack));
+    fmt::print(stderr, "{}\n", PackText(pack));
     WriteSpeechPack(pack_file, pack);
   }
   std::vector<std::string> arguments = {"encoder", "--pack", pack_file.Path().string(), "-o",
@@ -136,7 +132,7 @@ void AddTrain(CLI::App& app) {
     flags->force.Check(flags->out);
     const SpeechPack made = Pack(*flags);
     WriteSpeechPack(flags->out, made, flags->force.OnExisting());
-    fmt::print("{}: {}\n", flags->out, Describe(made));
+    fmt::print("{}: {}\n", flags->out, PackText(made));
   });
   AddTrainNeural(*verb);
 }

@@ -2,15 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attack/calibrate_cosine.h"
-#include "base/files.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
-#include "nn/encoder_net.h"
-#include "speaker/embed_corpus.h"
+#include "report/verb_figures.h"
 
 namespace sotto::cli {
 namespace {
@@ -29,39 +25,15 @@ void Run(const Flags& flags) {
   const StoredAs stored = flags.stored == "int8"      ? StoredAs::kInt8
                           : flags.stored == "float16" ? StoredAs::kFloat16
                                                       : StoredAs::kFloat32;
-  TensorFile file = ReadTensorFile(flags.encoder);
-  if (!flags.average.empty()) {
-    std::vector<TensorFile> nets = {std::move(file)};
-    for (const std::string& path : flags.average) nets.push_back(ReadTensorFile(path));
-    file = AverageNets(nets);
-  }
-  if (!flags.centre.empty()) {
-    const auto before = ParseEncoder(SerialiseTensorFile(file, StoredAs::kFloat32), flags.encoder);
-    const EmbeddedCorpus centre =
-        EmbedCorpus(*before, ListUtterances({flags.centre}), {flags.jobs, {}});
-    const Eigen::VectorXf mean = centre.set.vectors.rowwise().mean();
-    CentreEmbeddings(file, {mean.data(), static_cast<std::size_t>(mean.size())});
-  }
-  // The calibration belongs to the weights as they are stored.
-  const std::string bytes = SerialiseTensorFile(file, stored);
-  const auto encoder = ParseEncoder(bytes, flags.out);
-  const EmbeddedCorpus embedded =
-      EmbedCorpus(*encoder, ListUtterances({flags.corpus}), {flags.jobs, {}});
-  const LlrCalibration calibration = CalibrateCosine(embedded.set);
-  WriteCalibration(calibration, file);
-  WriteTensorFile(flags.out, file, stored, flags.force.OnExisting());
-  if (flags.json) {
-    const nlohmann::ordered_json json = {{"file", flags.out},
-                                         {"utterances", embedded.set.size()},
-                                         {"speakers", embedded.set.BySpeaker().size()},
-                                         {"scale", calibration.scale},
-                                         {"offset", calibration.offset}};
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print("LLR = {:.4f} x cosine {:+.4f}, from {} utterances of {} speakers: {}\n",
-             calibration.scale, calibration.offset, embedded.set.size(),
-             embedded.set.BySpeaker().size(), flags.out);
+  const CalibratedEncoder calibrated =
+      CalibrateEncoder({flags.corpus,
+                        flags.encoder,
+                        {flags.average.begin(), flags.average.end()},
+                        flags.centre,
+                        stored,
+                        flags.jobs});
+  WriteTensorFile(flags.out, calibrated.file, stored, flags.force.OnExisting());
+  fmt::print("{}", PrintedCalibration(calibrated, flags.out, flags.json));
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "speaker/ivector.h"
 
 namespace sotto::cli {
@@ -28,25 +27,7 @@ void Run(Flags& flags) {
       ListUtterances({flags.corpora.begin(), flags.corpora.end()}, flags.merge_speakers);
   const TrainedIvector trained = TrainIvector(list, flags.options);
   WriteTensorFile(flags.out, trained.file, StoredAs::kFloat32, flags.force.OnExisting());
-  if (flags.json) {
-    const nlohmann::ordered_json json = {{"file", flags.out},
-                                         {"utterances", trained.utterances},
-                                         {"left_out", trained.left_out},
-                                         {"speakers", trained.speakers},
-                                         {"frames", trained.frames},
-                                         {"seconds_features", trained.seconds_features},
-                                         {"seconds_gmm", trained.seconds_gmm},
-                                         {"seconds_total", trained.seconds_total}};
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print(
-      "{}: {} utterances of {} speakers ({} left out: too little speech), {:.1f} min of "
-      "speech\n",
-      flags.out, trained.utterances, trained.speakers, trained.left_out,
-      static_cast<double>(trained.frames) / 6000.0);
-  fmt::print("features {:.1f} s, mixture {:.1f} s, total variability {:.1f} s\n",
-             trained.seconds_features, trained.seconds_gmm, trained.seconds_total);
+  fmt::print("{}", PrintedIvector(trained, flags.out, flags.json));
 }
 
 }  // namespace

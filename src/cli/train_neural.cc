@@ -6,15 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "audio/feature_pack.h"
 #include "audio/pack_corpus.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "cli/train.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "targets/pseudo_speakers.h"
 #include "voice/training_features.h"
 
@@ -58,17 +57,7 @@ void RunFeatures(const FeatureFlags& flags) {
   const FeaturePack features = MakeFeatures(pack, teacher, *encoder, flags.jobs);
   WriteFeaturePack(flags.out, features, flags.force.OnExisting());
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  const double seconds = static_cast<double>(pack.samples.size()) / pack.rate_hz;
-  if (flags.json) {
-    const nlohmann::ordered_json json = {
-        {"utterances", pack.utterances.size()}, {"audio_seconds", seconds},
-        {"seconds", elapsed.count()},           {"teacher", features.teacher},
-        {"encoder", features.encoder},          {"features", flags.out}};
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print("{}: {} utterances, {:.2f} h in {:.1f} s ({:.0f} x real time)\n", flags.out,
-             pack.utterances.size(), seconds / 3600.0, elapsed.count(), seconds / elapsed.count());
+  fmt::print("{}", PrintedFeaturePack(pack, features, elapsed.count(), flags.out, flags.json));
 }
 
 struct VoiceFlags {
@@ -88,18 +77,7 @@ void RunVoices(const VoiceFlags& flags) {
   const SpeakerPool pool = MakeSpeakerPool(pack, features);
   const PseudoSpeakers generator(pool);  // checks it
   WriteTensorFile(flags.out, WriteSpeakerPool(pool), StoredAs::kFloat16, flags.force.OnExisting());
-  std::size_t female = 0;
-  for (const SpeakerVoice& voice : pool.voices) female += voice.gender == Gender::kFemale;
-  const std::size_t male = pool.voices.size() - female;
-  const double f = generator.Shrinkage(Gender::kFemale), m = generator.Shrinkage(Gender::kMale);
-  if (flags.json) {
-    const nlohmann::ordered_json json = {
-        {"female", female}, {"male", male}, {"shrinkage_female", f}, {"shrinkage_male", m}};
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print("{}: {} female and {} male voices (shrinkage {:.2f}, {:.2f})\n", flags.out, female,
-             male, f, m);
+  fmt::print("{}", PrintedSpeakerPool(pool, generator, flags.out, flags.json));
 }
 
 void AddPassed(CLI::App& verb, const char* name, const char* what, const char* examples) {

@@ -1,10 +1,10 @@
 // What the program trusts and what it keeps to itself, run as a user would: models that somebody
 // changed, caches of voiceprints, a key in memory.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -89,28 +89,18 @@ std::string LineOf(const fs::path& path, const std::string& start) {
 // A stream that draws anew after pauses holds its key for as long as it runs: here until its input
 // ends.
 TEST(TrustCli, AProcessWithAKeyLeavesNoCoreDumpAndLocksItsPage) {
-  std::array<int, 2> input{}, errors{};
-  ASSERT_EQ(::pipe(input.data()), 0);
-  ASSERT_EQ(::pipe(errors.data()), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_CORE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_CORE, &limit);
-    ::dup2(input[0], STDIN_FILENO);
-    ::dup2(errors[1], STDERR_FILENO);
-    ::close(input[1]);
-    ::close(errors[0]);
-    ::execl(SOTTO_BINARY, SOTTO_BINARY, "stream", "--method", "neural", "--strategy", "random",
-            nullptr);
-    ::_exit(127);
-  }
-  ::close(input[0]);
-  ::close(errors[1]);
-  std::array<char, 256> note{};
-  EXPECT_GT(::read(errors[0], note.data(), note.size()), 0);  // its latency: the key is drawn
-  const fs::path process = fs::path("/proc") / std::to_string(child);
+  std::array<int, 2> input{};
+  ASSERT_EQ(::pipe2(input.data(), O_CLOEXEC), 0);
+  rlimit before{};  // what the program starts with, as all limits, is ours
+  ::getrlimit(RLIMIT_CORE, &before);
+  const rlimit most{before.rlim_max, before.rlim_max};
+  ::setrlimit(RLIMIT_CORE, &most);
+  testing::Program stream(
+      testing::SottoWords({"stream", "--method", "neural", "--strategy", "random"}), {}, input[0]);
+  ::setrlimit(RLIMIT_CORE, &before);
+  // Its latency: the key is drawn.
+  while (stream.ErrSoFar().empty() && !stream.HasEnded()) ::usleep(1000);
+  const fs::path process = fs::path("/proc") / std::to_string(stream.Id());
   const std::string core = LineOf(process / "limits", "Max core file size");
   EXPECT_EQ(core.find_first_not_of(' ', 18), core.find("0 ")) << core;
   rlimit lockable{};
@@ -120,10 +110,8 @@ TEST(TrustCli, AProcessWithAKeyLeavesNoCoreDumpAndLocksItsPage) {
     EXPECT_EQ(locked.find("\t       0 kB"), std::string::npos) << locked;
   }
   ::close(input[1]);
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  ::close(errors[0]);
+  ::close(input[0]);
+  EXPECT_EQ(stream.Wait().code, 0);
 }
 
 }  // namespace

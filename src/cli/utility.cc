@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "cli/assess.h"
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
+#include "report/utility_report.h"
 #include "speaker/encoder.h"
-#include "utility/utility_report.h"
 
 namespace sotto::cli {
 namespace {
@@ -47,12 +45,7 @@ void Run(const Flags& flags) {
         flags.output.report,
         UtilityPage(result, fmt::format("{}, protected: {}", flags.original, flags.released)));
   }
-  if (flags.output.json) {
-    PrintJson(UtilityJson(result));
-    return;
-  }
-  PrintFigures(UtilityFigures(result));
-  for (const std::string& note : UtilityNotes(result)) fmt::print("{}\n", note);
+  fmt::print("{}", flags.output.json ? UtilityJson(result) : UtilityText(result));
 }
 
 }  // namespace

@@ -1,42 +1,27 @@
 // sotto utility, run as a user would.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "cli/testing.h"
 
 namespace sotto {
 namespace {
 
+using testing::Outcome;
 using testing::SyntheticVowel;
 using testing::TemporaryFolder;
 using testing::WriteWav;
 
-struct Outcome {
-  int code = -1;
-  std::string output;
-};
-
-// Without any model, so that the test says the same on every machine; stderr when asked for.
-Outcome Utility(const std::string& arguments, bool errors = false) {
-  Outcome outcome;
-  const std::string command =
-      fmt::format("env -u SOTTO_MODELS -u SOTTO_SHARED HOME=/nonexistent {} utility {} {}",
-                  SOTTO_BINARY, arguments, errors ? "2>&1" : "2>/dev/null");
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), n);
-  }
-  const int status = ::pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+// Without any model, so that the test says the same on every machine.
+Outcome Utility(const std::string& arguments) {
+  return testing::Shell(
+      fmt::format("env -u SOTTO_MODELS -u SOTTO_SHARED HOME=/nonexistent {} utility {}",
+                  testing::Binary(), arguments));
 }
 
 // Two speakers with two utterances each.
@@ -58,7 +43,7 @@ TEST(UtilityCli, ACopyOfTheOriginalsHasLostNothingAndNoFigureIsLeftOut) {
   const Outcome outcome = Utility(fmt::format(
       "--original {0} --protected {0} --recogniser moonshine --json --bootstrap 20", o));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
-  const auto json = nlohmann::json::parse(outcome.output);
+  const auto json = nlohmann::json::parse(outcome.out);
   for (const char* key :
        {"wer", "cer", "pitch_correlation", "pitch_correlation_lagged", "voicing_agreement",
         "energy_correlation", "pause_ratio", "speaking_rate", "level_db", "duration_ratio",
@@ -78,9 +63,8 @@ TEST(UtilityCli, AnotherSetOfUtterancesIsBadInputWithCounts) {
   const TemporaryFolder folder;
   WriteCorpus(folder / "o");
   WriteCorpus(folder / "p", "b3");
-  const Outcome outcome = Utility(
-      fmt::format("--original {} --protected {}", (folder / "o").string(), (folder / "p").string()),
-      true);
+  const Outcome outcome = Utility(fmt::format("--original {} --protected {}",
+                                              (folder / "o").string(), (folder / "p").string()));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_NE(outcome.output.find("1 only in the first ('b2'), 1 only in the second ('b3')"),
             std::string::npos)

@@ -2,13 +2,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/json.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "speaker/embed_corpus.h"
-#include "speaker/scoring.h"
-#include "speaker/verbal_scale.h"
 
 namespace sotto::cli {
 namespace {
@@ -21,32 +18,8 @@ struct Flags {
 
 void Run(const Flags& flags) {
   const auto encoder = OpenEncoder(flags.encoder, flags.trust_models);
-  const auto embed = [&](const std::string& path) {
-    const std::vector<float> x = EmbedFile(*encoder, path);
-    return Eigen::VectorXf(
-        Eigen::Map<const Eigen::VectorXf>(x.data(), static_cast<Eigen::Index>(x.size())));
-  };
-  const double cosine = CosineScores(embed(flags.a), embed(flags.b))(0, 0);
-  const auto& calibration = encoder->Calibration();
-  const double llr = calibration ? calibration->scale * cosine + calibration->offset : 0.0;
-  if (flags.json) {
-    nlohmann::ordered_json json = {{"encoder", encoder->Name()}, {"cosine", cosine}};
-    json["llr"] = nullptr;
-    if (calibration) {
-      json["llr"] = llr;
-      json["words"] = VerbalScale(llr);
-    } else {
-      json["reason"] = "the encoder's file holds no calibration";
-    }
-    fmt::print("{}\n", DumpJson(json, 2));
-    return;
-  }
-  fmt::print("cosine {:.4f} ({}, {} dimensions)\n", cosine, encoder->Name(), encoder->Dimension());
-  if (calibration) {
-    fmt::print("LLR {:+.2f} (natural log): {}\n", llr, VerbalScale(llr));
-  } else {
-    fmt::print("uncalibrated: the encoder's file does not say what likelihood ratio that is\n");
-  }
+  const Verification verification = VerifyFiles(*encoder, flags.a, flags.b);
+  fmt::print("{}", PrintedVerification(verification, *encoder, flags.json));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace sotto {
 
@@ -34,5 +35,16 @@ struct ManyRunAudit {
   void Validate() const;
 };
 double ManyRunEpsilon(const ManyRunAudit& audit, double error);
+
+// What an audit says of a claim.
+struct AuditFinding {
+  bool one_run = false;  // else many
+  double eps_lower = 0.0;
+  double delta = 0.0;
+  double error = 0.05;            // the probability that the bound is wrong
+  std::optional<double> claimed;  // where somebody claims an epsilon
+
+  bool Refuted() const { return claimed && eps_lower > *claimed; }
+};
 
 }  // namespace sotto

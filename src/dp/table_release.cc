@@ -1,8 +1,10 @@
 #include "dp/table_release.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -16,6 +18,9 @@ namespace {
 // Sums are made of whole units and become doubles once: below 2^31 rows that moves neighbours apart
 // by less than this part of the sensitivity.
 constexpr double kSumRounding = 1.0 + 0x1p-20;
+
+// In the order of TableMechanism.
+constexpr std::array<const char*, 4> kMechanismNames = {"laplace", "gaussian", "rr", "exponential"};
 
 struct Bounds {
   double lower = 0.0;
@@ -305,11 +310,14 @@ class Releaser {
 }  // namespace
 
 TableMechanism ParseTableMechanism(const std::string& name) {
-  if (name == "laplace") return TableMechanism::kLaplace;
-  if (name == "gaussian") return TableMechanism::kGaussian;
-  if (name == "rr") return TableMechanism::kRandomisedResponse;
-  if (name == "exponential") return TableMechanism::kExponential;
-  throw Error(fmt::format("mechanism '{}': one of laplace, gaussian, rr, exponential", name));
+  for (std::size_t i = 0; i < kMechanismNames.size(); ++i) {
+    if (name == kMechanismNames[i]) return static_cast<TableMechanism>(i);
+  }
+  throw Error(fmt::format("mechanism '{}': one of {}", name, fmt::join(kMechanismNames, ", ")));
+}
+
+std::string TableMechanismName(TableMechanism mechanism) {
+  return kMechanismNames[static_cast<std::size_t>(mechanism)];
 }
 
 TableStatistic ParseTableStatistic(const std::string& name) {

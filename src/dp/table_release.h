@@ -18,6 +18,7 @@ namespace sotto {
 
 enum class TableMechanism { kLaplace, kGaussian, kRandomisedResponse, kExponential };
 TableMechanism ParseTableMechanism(const std::string& name);
+std::string TableMechanismName(TableMechanism mechanism);
 
 // What is released of a column.
 //   kValues   every row's value with noise (the person does not trust the publisher); replace-one
@@ -61,6 +62,8 @@ struct TableRelease {
   std::size_t people = 0;  // exact counts: for the publisher, not for release
   std::size_t rows_used = 0;
   std::size_t rows_left_out = 0;
+
+  bool HasTable() const { return !table.header.empty(); }
 };
 
 // Throws Error for a missing column, an empty id, a cell that is no number or no known category.

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
-#include "dsp/npy_writer.h"
+#include "base/npy.h"
 
 namespace sotto {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/testing.h"
-#include "dsp/npy_writer.h"
+#include "base/npy.h"
 #include "dsp/vocoder_testing.h"
 
 namespace sotto {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <map>
 #include <set>
@@ -13,20 +14,15 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluate/step_folder.h"
 #include "release/anonymise.h"
-#include "report/attack_page.h"
-#include "report/ladder_json.h"
 #include "speaker/embedding_stream.h"
 #include "speaker/encoder.h"
 #include "utility/one_side.h"
-#include "utility/utility_report.h"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 double ProcessSeconds() {
   timespec now{};
@@ -53,73 +49,70 @@ std::string CorpusText(const Corpus& corpus) {
   return text;
 }
 
-// The worst attacker's trials that claim a speaker of each gender: damage may fall on some alone.
-ordered_json WorstByGender(const LadderResult& ladder, const std::map<std::string, Gender>& genders,
-                           const VerifyOptions& options) {
-  ordered_json json = ordered_json::object();
-  const Trials& all = ladder.worst_trials;
-  if (!all.HasSpeakers()) return json;
+std::vector<CellAttack::OneGender> ByGender(const Trials& all,
+                                            const std::map<std::string, Gender>& genders,
+                                            const VerifyOptions& options) {
+  std::vector<CellAttack::OneGender> list;
+  if (!all.HasSpeakers()) return list;
   for (const char* gender : {"F", "M"}) {
     Trials some;
     for (auto column : {&Trials::enrol, &Trials::test, &Trials::enrol_spk, &Trials::test_spk}) {
       (some.*column).names = (all.*column).names;
     }
-    std::size_t n_tar = 0;
+    CellAttack::OneGender one;
+    one.gender = gender;
+    one.eer.name = "eer";
+    one.eer.value = std::nan("");
     for (std::size_t t = 0; t < all.size(); ++t) {
       const auto found = genders.find(all.enrol_spk.At(t));
       if (found == genders.end() || found->second != ParseGender(gender)) continue;
       some.scores.push_back(all.scores[t]);
       some.is_target.push_back(all.is_target[t]);
-      n_tar += all.is_target[t];
+      one.n_tar += all.is_target[t];
       for (auto column : {&Trials::enrol, &Trials::test, &Trials::enrol_spk, &Trials::test_spk}) {
         if ((all.*column).Present()) (some.*column).index.push_back((all.*column).index[t]);
       }
     }
-    ordered_json one = {{"eer", nullptr}, {"ci", nullptr}};
-    if (n_tar == 0 || n_tar == some.size()) {
-      one["reason"] = "no comparisons of this gender";
+    one.n_non = some.size() - one.n_tar;
+    if (one.n_tar == 0 || one.n_non == 0) {
+      one.eer.remark = "no comparisons of this gender";
     } else {
       const VerifyResult verified = Verify(some, MakeLevels(some), options);
-      one["eer"] = JsonNumber(verified.scores.eer);
-      for (const Figure& figure : verified.figures) {
-        if (figure.name != "eer" || !figure.interval) continue;
-        one["ci"] = {JsonNumber(figure.interval->low), JsonNumber(figure.interval->high)};
-      }
+      one.eer.value = verified.scores.eer;
+      const Figure* eer = FindFigure(verified.figures, "eer");
+      if (eer != nullptr) one.eer.interval = eer->interval;
     }
-    one["n_tar"] = n_tar;
-    one["n_non"] = some.size() - n_tar;
-    json[gender] = std::move(one);
+    list.push_back(std::move(one));
   }
-  return json;
+  return list;
 }
 
-// The regulator's figures of the worst attacker (assess/legal.h): who is linked or singled out
-// among N speakers.
-ordered_json WorstLegal(const LadderResult& ladder) {
-  ordered_json json = ordered_json::array();
-  if (!ladder.worst_trials.HasSpeakers()) return json;
+std::vector<CellAttack::Among> Legal(const Trials& trials) {
+  std::vector<CellAttack::Among> list;
+  if (!trials.HasSpeakers()) return list;
   LegalOptions options;
   options.population = {2, 5, 10, 20, 50, 100};
   options.utterances = {1};
-  const LegalResult result = LegalMeter(ladder.worst_trials).Measure(options);
+  const LegalResult result = LegalMeter(trials).Measure(options);
   for (const LegalPoint& point : result.linkability) {
-    ordered_json one = {{"n", point.n},
-                        {"linkability", point.value},
-                        {"linkability_chance", point.chance},
-                        {"singling_out", nullptr},
-                        {"singling_out_chance", SinglingOutChance(point.n)}};
+    CellAttack::Among one{point.n, point.value, point.chance, std::nan(""),
+                            SinglingOutChance(point.n)};
     for (const LegalPoint& single : result.singling_out) {
-      if (single.n == point.n) one["singling_out"] = JsonNumber(single.value);
+      if (single.n == point.n) one.singling_out = single.value;
     }
-    json.push_back(std::move(one));
+    list.push_back(one);
   }
-  return json;
+  return list;
 }
 
 class Runner {
  public:
-  Runner(const EvaluateOptions& options, const std::string& version)
-      : o_(options), version_(version), corpus_(OpenCorpus(options.original)), steps_(options.out) {
+  Runner(const EvaluateOptions& options, const std::string& version, const StepForms& forms)
+      : o_(options),
+        version_(version),
+        forms_(forms),
+        corpus_(OpenCorpus(options.original)),
+        steps_(options.out) {
     encoder_ = OpenEncoder(o_.encoder.empty() ? kDefaultEncoder : o_.encoder, o_.trust_models);
     originals_ = CorpusText(corpus_);
     genders_ = SpeakerGenders(corpus_);
@@ -225,7 +218,7 @@ class Runner {
   }
 
   std::string ProtectInputs(const EvaluatedCell& cell) const {
-    return fmt::format("protect 1\n{}\n{}\n{}\n{}\n{}", version_, Protection(cell).Text(),
+    return fmt::format("protect 2\n{}\n{}\n{}\n{}\n{}", version_, Protection(cell).Text(),
                        sotto::Name(cell.strategy),
                        o_.seed ? fmt::format("seed {}", *o_.seed) : "key", originals_);
   }
@@ -237,7 +230,7 @@ class Runner {
     if (steps_.IsDone(step, inputs) && CopyText(cell) != ReadCopyText(cell)) {
       fs::remove(steps_.Path() / (step + ".json"));
     }
-    cell.protection = steps_.Do(step, inputs, [&] {
+    cell.protection = steps_.Do<ProtectionResult>(step, inputs, forms_.protection, [&] {
       BeginCopy(cell, inputs);
       const double start = ProcessSeconds();
       const AnonymiseReport report = Anonymise(options, version_);
@@ -250,7 +243,7 @@ class Runner {
                         report.failures.front().id, report.failures.front().reason));
       }
       WriteFileAtomically(cell.folder / "copy.txt", CopyText(cell));
-      return ProtectionJson(cell, report, cpu_s);
+      return Protected(cell, report, cpu_s);
     });
   }
 
@@ -285,32 +278,36 @@ class Runner {
     return fs::exists(file) ? ReadTextFile(file) : "none";
   }
 
-  ordered_json ProtectionJson(const EvaluatedCell& cell, const AnonymiseReport& report,
-                              double cpu_s) const {
-    ordered_json json = {{"recordings", report.recordings},
-                         {"utterances", report.utterances},
-                         {"speakers", report.speakers},
-                         {"timed_seconds", report.audio_seconds},
-                         {"cpu_seconds", cpu_s},
-                         {"wall_seconds", report.wall_seconds},
-                         {"jobs", o_.jobs}};
-    json["rtf"] = nullptr;
-    json["rtf_reason"] = "";
+  ProtectionResult Protected(const EvaluatedCell& cell, const AnonymiseReport& report,
+                             double cpu_s) const {
+    ProtectionResult result{report.recordings,
+                            report.utterances,
+                            report.speakers,
+                            report.audio_seconds,
+                            cpu_s,
+                            report.wall_seconds,
+                            o_.jobs,
+                            {},
+                            {},
+                            report.notes,
+                            {}};
     if (report.resumed == 0 && report.audio_seconds > 0.0) {
-      json["rtf"] = cpu_s / report.audio_seconds;
+      result.rtf = cpu_s / report.audio_seconds;
     } else {
-      json["rtf_reason"] = fmt::format(
+      result.rtf_reason = fmt::format(
           "not timed: the run was interrupted, {} of {} recordings were protected before",
           report.resumed, report.recordings);
     }
-    json["notes"] = report.notes;
-    json["files"] = ordered_json::array();
     for (const Recording& recording : OpenCorpus(Released(cell)).recordings) {
-      json["files"].push_back(
-          {{"id", recording.id}, {"sha256", Sha256(ReadTextFile(recording.path, kLargestFile))}});
+      result.files.push_back({recording.id, Sha256(ReadTextFile(recording.path, kLargestFile))});
     }
-    json["record"] = ordered_json::parse(ReadTextFile(cell.folder / "protected/sotto-run.json"));
-    return json;
+    return result;
+  }
+
+  template <typename Result>
+  static void WritePage(const EvaluatedCell& cell, const char* file, const StepForm<Result>& form,
+                        const Result& result) {
+    if (form.page) WriteFileAtomically(cell.folder / file, form.page(result, cell.Name()));
   }
 
   std::string CopyInputs(const EvaluatedCell& cell) const {
@@ -319,10 +316,10 @@ class Runner {
 
   void Attack(EvaluatedCell& cell) {
     const std::string inputs = fmt::format(
-        "attack 3\n{}\n{}\n{}\n{} {} {} {}\n{}\n{}", kEmbeddingRule, encoder_->Fingerprint(),
+        "attack 4\n{}\n{}\n{}\n{} {} {} {}\n{}\n{}", kEmbeddingRule, encoder_->Fingerprint(),
         cell.attacker_encoder_fingerprint, o_.quick, o_.resamples, o_.level,
         o_.unlabelled == Unlabelled::kExclude, CopyInputs(cell), background_);
-    cell.attack = steps_.Do(cell.id + "/attack", inputs, [&] {
+    cell.attack = steps_.Do<CellAttack>(cell.id + "/attack", inputs, forms_.attack, [&] {
       AttackOptions options;
       options.original = o_.original;
       options.released = Released(cell);
@@ -346,13 +343,12 @@ class Runner {
       options.ladder.verify.jobs = o_.jobs;
       options.cache = steps_.Path() / "voiceprints";
       options.jobs = o_.jobs;
-      const LadderResult ladder = sotto::Attack(options);
-      WriteFileAtomically(cell.folder / "attack.html",
-                          RenderAssessPage(AttackPage(ladder, cell.Name())));
-      ordered_json json = LadderJson(ladder);
-      json["worst_by_gender"] = WorstByGender(ladder, genders_, options.ladder.verify);
-      json["worst_legal"] = WorstLegal(ladder);
-      return json;
+      CellAttack result{sotto::Attack(options), {}, {}};
+      const Trials& trials = result.ladder.worst_trials;
+      result.by_gender = ByGender(trials, genders_, options.ladder.verify);
+      result.legal = Legal(trials);
+      WritePage(cell, "attack.html", forms_.attack, result);
+      return result;
     });
   }
 
@@ -371,23 +367,23 @@ class Runner {
     options.intervals.level = o_.level;
     options.intervals.jobs = o_.jobs;
     std::string inputs =
-        fmt::format("utility 2\n{}\n{}\n{}\n{} {}\n{}", kEmbeddingRule, encoder_->Fingerprint(),
+        fmt::format("utility 3\n{}\n{}\n{}\n{} {}\n{}", kEmbeddingRule, encoder_->Fingerprint(),
                     DescribeModelFiles(ModelFolders::Default(o_.models)), o_.resamples, o_.level,
                     CopyInputs(cell));
     inputs += fmt::format("\nrated {}", options.rated);
     for (const RecogniserChoice& choice : options.recognisers) {
       inputs += fmt::format("\n{}:{}", choice.name, choice.limit);
     }
-    cell.utility = steps_.Do(cell.id + "/utility", inputs, [&] {
-      const UtilityResult result = sotto::MeasureUtility(options);
-      WriteFileAtomically(cell.folder / "utility.html",
-                          RenderAssessPage(UtilityPage(result, cell.Name())));
-      return UtilityJson(result);
+    cell.utility = steps_.Do<UtilityResult>(cell.id + "/utility", inputs, forms_.utility, [&] {
+      UtilityResult result = sotto::MeasureUtility(options);
+      WritePage(cell, "utility.html", forms_.utility, result);
+      return result;
     });
   }
 
   const EvaluateOptions& o_;
   const std::string version_;
+  const StepForms& forms_;
   const Corpus corpus_;
   StepFolder steps_;
   std::unique_ptr<SpeakerEncoder> encoder_;
@@ -439,13 +435,14 @@ void EvaluateOptions::Validate() const {
   intervals.Validate();
 }
 
-Evaluation Evaluate(const EvaluateOptions& options, const std::string& version) {
+Evaluation Evaluate(const EvaluateOptions& options, const std::string& version,
+                    const StepForms& forms) {
   options.Validate();
   if (IsSingleFile(options.original)) {
     throw Error(fmt::format("'{}': a corpus is wanted (folder, Kaldi data dir or manifest)",
                             options.original.string()));
   }
-  return Runner(options, version).Run();
+  return Runner(options, version, forms).Run();
 }
 
 }  // namespace sotto

@@ -10,12 +10,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "assess/ladder.h"
 #include "attack/trial_plan.h"
+#include "evaluate/step_folder.h"
 #include "release/release_record.h"
 #include "utility/utility.h"
 #include "voice/method_table.h"
@@ -59,6 +60,47 @@ struct EvaluateOptions {
 inline constexpr std::size_t kPocketSphinxUtterances = 60;
 inline constexpr std::size_t kQuickRatedUtterances = 60;  // by DNSMOS, where quick
 
+struct ProtectionResult {
+  std::size_t recordings = 0, utterances = 0, speakers = 0;
+  double timed_seconds = 0.0;  // of speech
+  double cpu_seconds = 0.0, wall_seconds = 0.0;
+  int jobs = 1;
+  std::optional<double> rtf;  // processor seconds for a second of speech
+  std::string rtf_reason;     // why there is none
+  std::vector<std::string> notes;
+  struct File {
+    std::string id, sha256;
+  };
+  std::vector<File> files;
+};
+
+struct CellAttack {
+  LadderResult ladder;
+  // The strongest attacker's comparisons that claim a speaker of one gender: damage may fall on
+  // some alone. Empty when no attacker linked speakers.
+  struct OneGender {
+    std::string gender;  // "F" or "M"
+    Figure eer;          // NaN with the reason as remark
+    std::size_t n_tar = 0, n_non = 0;
+  };
+  std::vector<OneGender> by_gender;
+  // The regulator's figures of the strongest attacker (assess/legal.h): who is linked or singled
+  // out among `n` speakers.
+  struct Among {
+    std::size_t n = 0;
+    double linkability = 0.0, linkability_chance = 0.0;
+    double singling_out = 0.0, singling_out_chance = 0.0;  // NaN: too few speakers
+  };
+  std::vector<Among> legal;
+};
+
+// Of the steps that make them.
+struct StepForms {
+  StepForm<ProtectionResult> protection;
+  StepForm<CellAttack> attack;
+  StepForm<UtilityResult> utility;
+};
+
 struct EvaluatedCell {
   std::string method;  // as it was asked for
   Strategy strategy = Strategy::kPerm;
@@ -68,10 +110,9 @@ struct EvaluatedCell {
   std::filesystem::path attacker_encoder;    // empty: none fits
   std::string attacker_encoder_fingerprint;  // of that file
 
-  // Results of the steps. protection: counts, seconds, rtf (processor seconds for a second of
-  // speech; null with rtf_reason), notes, files[] {id, file, sha256}, record. attack: LadderJson
-  // with worst_by_gender and worst_legal. utility: UtilityJson.
-  nlohmann::ordered_json protection, attack, utility;
+  ProtectionResult protection;
+  CellAttack attack;
+  UtilityResult utility;
 
   std::string Name() const;  // "mcadams:alpha=0.8, random"
 };
@@ -87,6 +128,9 @@ struct Evaluation {
   double level = 0.95;
 };
 
-Evaluation Evaluate(const EvaluateOptions& options, const std::string& version);
+// `forms`: how results are kept in the working folder (report/evaluation_steps.h). Without them
+// nothing is, and every run makes all steps.
+Evaluation Evaluate(const EvaluateOptions& options, const std::string& version,
+                    const StepForms& forms = {});
 
 }  // namespace sotto

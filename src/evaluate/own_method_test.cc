@@ -185,8 +185,9 @@ MethodTable OwnTable() {
 }
 
 bool Ran(const LadderResult& ladder, const std::string& attacker) {
-  return std::any_of(ladder.rows.begin(), ladder.rows.end(),
-                     [&](const LadderRow& row) { return row.attacker == attacker && row.ran; });
+  return std::any_of(ladder.rows.begin(), ladder.rows.end(), [&](const LadderRow& row) {
+    return Name(row.attacker) == attacker && row.ran;
+  });
 }
 
 std::size_t CountSounds(const std::filesystem::path& folder) {
@@ -322,10 +323,10 @@ TEST_F(OwnMethod, IsEvaluatedWithItsOwnDefaults) {
   EXPECT_EQ(evaluation.cells[0].strategy, Strategy::kRandom);
   EXPECT_EQ(evaluation.cells[1].strategy, Strategy::kPerm);
   EXPECT_EQ(evaluation.cells[0].record.Describe(), "mirror, share 0.5:0.9, strategy random");
-  EXPECT_FALSE(evaluation.cells[0].attack.empty());
-  EXPECT_FALSE(evaluation.cells[0].utility.empty());
-  EXPECT_FALSE(evaluation.cells[2].attack.empty());
-  EXPECT_FALSE(evaluation.cells[2].utility.empty());
+  EXPECT_FALSE(evaluation.cells[0].attack.ladder.rows.empty());
+  EXPECT_FALSE(evaluation.cells[0].utility.figures.empty());
+  EXPECT_FALSE(evaluation.cells[2].attack.ladder.rows.empty());
+  EXPECT_FALSE(evaluation.cells[2].utility.figures.empty());
 }
 
 }  // namespace

@@ -5,30 +5,20 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-#include <optional>
-
 #include "base/digest.h"
-#include "base/error.h"
 #include "base/files.h"
-#include "base/json.h"
 #include "base/private_folder.h"
 
 namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
-std::optional<ordered_json> ReadStep(const fs::path& file, const std::string& fingerprint) {
-  if (!fs::exists(file)) return std::nullopt;
-  ordered_json kept = TryParseOrderedJson(ReadTextFile(file));
-  if (!kept.is_object() || kept.value("fingerprint", "") != fingerprint ||
-      !kept.contains("result")) {
-    return std::nullopt;
-  }
-  return std::move(kept["result"]);
+// What stands around a result: a step's file is JSON as a whole.
+std::string Head(const std::string& inputs) {
+  return fmt::format("{{\n \"fingerprint\": \"{}\",\n \"result\": ", ContentDigest(inputs));
 }
+constexpr std::string_view kTail = "\n}\n";
 
 }  // namespace
 
@@ -45,24 +35,20 @@ StepFolder::StepFolder(const fs::path& path) : path_(path) {
 
 StepFolder::~StepFolder() { ::close(lock_); }
 
-bool StepFolder::IsDone(const std::string& name, const std::string& inputs) const {
-  return ReadStep(path_ / (name + ".json"), ContentDigest(inputs)).has_value();
+std::optional<std::string> StepFolder::Find(const std::string& name,
+                                            const std::string& inputs) const {
+  const fs::path file = path_ / (name + ".json");
+  if (!fs::exists(file)) return std::nullopt;
+  const std::string text = ReadTextFile(file), head = Head(inputs);
+  if (!text.starts_with(head) || !text.ends_with(kTail)) return std::nullopt;
+  return text.substr(head.size(), text.size() - head.size() - kTail.size());
 }
 
-ordered_json StepFolder::Do(const std::string& name, const std::string& inputs,
-                            const std::function<ordered_json()>& make) {
+void StepFolder::Keep(const std::string& name, const std::string& inputs,
+                      const std::string& text) const {
   const fs::path file = path_ / (name + ".json");
-  const std::string fingerprint = ContentDigest(inputs);
-  if (auto kept = ReadStep(file, fingerprint)) {
-    ++found_;
-    return *std::move(kept);
-  }
-  ordered_json result = make();
   MakeFolder(file.parent_path());
-  WriteInPrivateFolder(
-      file, DumpJson(ordered_json{{"fingerprint", fingerprint}, {"result", result}}, 1) + "\n");
-  ++made_;
-  return result;
+  WriteInPrivateFolder(file, Head(inputs) + text + std::string(kTail));
 }
 
 }  // namespace sotto

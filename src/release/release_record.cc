@@ -169,8 +169,8 @@ ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where
   }
   release.context_given = flag("context_given");
   release.new_ids = record.contains("ids") && Text(record, "ids", where) == "replaced";
-  release.seeded =
-      record.contains("randomness") && Text(record, "randomness", where).starts_with("seeded");
+  if (record.contains("randomness")) release.randomness = Text(record, "randomness", where);
+  release.seeded = release.randomness.starts_with("seeded");
   release.parameters = SoundFields(record, release.voice.Method());
   return release;
 }

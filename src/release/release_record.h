@@ -22,6 +22,7 @@ struct ReleaseRecord {
   bool context_given = false;  // draws were separated by a text
   bool new_ids = false;
   bool seeded = false;
+  std::string randomness;  // "key file", "seeded experiment: protects nobody" …
   // What an attacker's encoder must agree with, as written.
   std::map<std::string, std::string> parameters;
 

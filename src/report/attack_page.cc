@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "assess/verification.h"
 #include "assess/verify.h"
 #include "report/assess_plots.h"
 #include "report/ladder_json.h"
+#include "report/text_tables.h"
 
 namespace sotto {
 namespace {
 
 constexpr std::size_t kDetPoints = 600;
-constexpr std::size_t kListedSpeakers = 20;
+constexpr std::size_t kListedSpeakers = 20, kPrintedSpeakers = 5;
 
 std::string Percent(const Figure* figure) {
   if (figure == nullptr || std::isnan(figure->value)) return "–";
@@ -38,6 +40,11 @@ std::string Number(const LadderRow& row, std::string_view name, int digits = 3) 
 
 std::string L(int l) { return l == 0 ? "all" : fmt::to_string(l); }
 
+std::string SizeNote(const LadderResult& result) {
+  return fmt::format("{} speakers, {} enrolment and {} trial utterances", result.speakers,
+                     result.enrolment, result.trials);
+}
+
 // Those that ran by rising EER, then the others.
 std::vector<std::size_t> WorstFirst(const LadderResult& result) {
   std::vector<std::size_t> rows = LowestRows(result.rows, "all");
@@ -58,14 +65,14 @@ Plot EerByL(const LadderResult& result) {
             {"EER", Scale::kLinear, 0.0, {}, {}, true},
             {},
             {}};
-  const auto series = [](const std::vector<LadderRow>& rows, const std::string& attacker) {
+  const auto series = [](const std::vector<LadderRow>& rows, Attacker attacker) {
     std::map<int, double> lowest;
     for (const LadderRow& row : rows) {
       if (!row.ran || row.attacker != attacker || row.impostors != "all" || row.l == 0) continue;
       const auto [place, fresh] = lowest.emplace(row.l, row.Value("eer"));
       if (!fresh) place->second = std::min(place->second, row.Value("eer"));
     }
-    PlotSeries line{attacker, Mark::kMarked, {}, {}, {}, {}};
+    PlotSeries line{Name(attacker), Mark::kMarked, {}, {}, {}, {}};
     for (const auto& [l, eer] : lowest) {
       line.x.push_back(l);
       line.y.push_back(eer);
@@ -76,7 +83,7 @@ Plot EerByL(const LadderResult& result) {
     PlotSeries line = series(result.rows, result.rows[i].attacker);
     if (!line.x.empty()) plot.series.push_back(std::move(line));
   }
-  PlotSeries clean = series(result.unprotected, "unprotected");
+  PlotSeries clean = series(result.unprotected, Attacker::kUnprotected);
   clean.mark = Mark::kReference;
   if (!clean.x.empty()) plot.series.push_back(std::move(clean));
   return plot;
@@ -171,12 +178,12 @@ PageTable LadderTable(const LadderResult& result) {
     const LadderRow& row = result.rows[i];
     if (!row.ran) {
       table.rows.push_back(
-          {row.attacker, "–", "–", "not run", "–", "–", "–", "–", "–", row.reason});
+          {Name(row.attacker), "–", "–", "not run", "–", "–", "–", "–", "–", row.reason});
       continue;
     }
     const std::size_t sibling = SiblingRow(result.rows, i, "same_gender");
     table.rows.push_back(
-        {row.attacker, row.backend, L(row.l), PercentWithInterval(row.Find("eer")),
+        {Name(row.attacker), row.backend, L(row.l), PercentWithInterval(row.Find("eer")),
          sibling == LadderResult::kNone ? "–"
                                         : PercentWithInterval(result.rows[sibling].Find("eer")),
          Number(row, "d_sys_unbiased"), Number(row, "cllr_min"), Number(row, "zebra.d_ece_bits"),
@@ -191,8 +198,8 @@ PageTable AllRowsTable(const LadderResult& result) {
                    "D_sys", "ZEBRA bit", "worst case log10", "top-1 %", "mean rank", "status"},
                   {}};
   const auto add = [&](const LadderRow& row) {
-    if (!row.links_speakers) return;
-    table.rows.push_back({row.attacker, row.backend, row.impostors, L(row.l),
+    if (!row.LinksSpeakers()) return;
+    table.rows.push_back({Name(row.attacker), row.backend, row.impostors, L(row.l),
                           PercentWithInterval(row.Find("eer")), Percent(row.Find("eer_rocch")),
                           Number(row, "cllr_min"), Number(row, "d_sys_unbiased"),
                           Number(row, "zebra.d_ece_bits"), Number(row, "zebra.worst_case_log10", 2),
@@ -209,8 +216,8 @@ PageTable AttributeTable(const LadderResult& result) {
                   {"attacker", "classifier", "accuracy %", "balanced accuracy %", "EER %", "note"},
                   {}};
   for (const LadderRow& row : result.rows) {
-    if (row.links_speakers) continue;
-    table.rows.push_back({row.attacker, row.backend,
+    if (row.LinksSpeakers()) continue;
+    table.rows.push_back({Name(row.attacker), row.backend,
                           row.ran ? PercentWithInterval(row.Find("gender_accuracy")) : "not run",
                           Percent(row.Find("gender_balanced_accuracy")),
                           Percent(row.Find("gender_eer")), row.reason});
@@ -231,6 +238,19 @@ PageTable ExposedTable(const LadderResult& result, std::size_t most) {
   return table;
 }
 
+std::string AttackText(const LadderResult& result) {
+  std::string text = TableText(LadderTable(result)) +
+                     TableText(ExposedTable(result, kPrintedSpeakers)) +
+                     TableText(AttributeTable(result)) + SizeNote(result) + "\n";
+  if (result.worst != LadderResult::kNone) {
+    text += fmt::format("intervals: {}\n", result.rows[result.worst].bootstrap);
+  }
+  for (const std::string& note : result.notes) text += note + "\n";
+  return text + kMeasured + "\n";
+}
+
+std::string AttackJson(const LadderResult& result) { return JsonText(LadderJson(result)); }
+
 AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   AssessPage page;
   page.title = "What attackers reach";
@@ -245,8 +265,7 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
     }
   }
   page.notes.insert(page.notes.end(), result.notes.begin(), result.notes.end());
-  page.notes.push_back(fmt::format("{} speakers, {} enrolment and {} trial utterances",
-                                   result.speakers, result.enrolment, result.trials));
+  page.notes.push_back(SizeNote(result));
   page.notes.emplace_back(kMeasuredOnPage);
   page.notes.emplace_back(
       "A protection is as good as the worst attacker tried, and a stronger one may exist.");
@@ -254,7 +273,7 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   if (result.worst != LadderResult::kNone) {
     const LadderRow& worst = result.rows[result.worst];
     page.figures_title =
-        fmt::format("The worst attacker: {} ({}, L = {}, {} impostors)", worst.attacker,
+        fmt::format("The worst attacker: {} ({}, L = {}, {} impostors)", Name(worst.attacker),
                     worst.backend, L(worst.l), worst.impostors == "all" ? "all" : "same-gender");
     page.figures = ShownFigures(worst.figures);
     page.notes.push_back("intervals: " + worst.bootstrap);

@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "assess/verify.h"
+#include "base/error.h"
+#include "report/evaluation_steps.h"
 #include "report/ladder_json.h"
 
 namespace sotto {
 namespace {
 
-LadderRow Row(const std::string& attacker, const std::string& impostors, int l, double eer) {
+LadderRow Row(Attacker attacker, const std::string& impostors, int l, double eer) {
   LadderRow row;
   row.attacker = attacker;
   row.backend = "cosine";
@@ -31,13 +33,13 @@ LadderRow Row(const std::string& attacker, const std::string& impostors, int l, 
 
 LadderResult SomeResult() {
   LadderResult result;
-  result.rows = {Row("ignorant", "all", 1, 0.45),
-                 Row("ignorant", "same_gender", 1, 0.48),
-                 Row("ignorant", "all", 3, 0.41),
-                 Row("ignorant", "same_gender", 3, 0.46),
-                 Row("informed", "all", 0, -1.0),
-                 Row("lazy-informed", "all", 1, 0.2),
-                 Row("lazy-informed", "same_gender", 1, 0.25)};
+  result.rows = {Row(Attacker::kIgnorant, "all", 1, 0.45),
+                 Row(Attacker::kIgnorant, "same_gender", 1, 0.48),
+                 Row(Attacker::kIgnorant, "all", 3, 0.41),
+                 Row(Attacker::kIgnorant, "same_gender", 3, 0.46),
+                 Row(Attacker::kInformed, "all", 0, -1.0),
+                 Row(Attacker::kLazyInformed, "all", 1, 0.2),
+                 Row(Attacker::kLazyInformed, "same_gender", 1, 0.25)};
   result.worst = 5;
   result.worst_trials.scores = {2.0, 1.0, 0.5, 0.0, -1.0};
   result.worst_trials.is_target = {1, 1, 0, 1, 0};
@@ -71,7 +73,7 @@ TEST(AttackPage, ShowsCurveAndMapAndEscapes) {
   EXPECT_EQ(html.find("<note>"), std::string::npos);
   EXPECT_EQ(html.find("anonymous"), std::string::npos);
   LadderResult none = SomeResult();
-  none.rows = {Row("informed", "all", 0, -1.0)};
+  none.rows = {Row(Attacker::kInformed, "all", 0, -1.0)};
   none.worst = LadderResult::kNone;
   none.map.clear();
   none.curve.clear();
@@ -87,7 +89,7 @@ LadderRow Separated(int targets) {
   }
   VerifyOptions options;
   options.resamples = 0;
-  LadderRow row = Row("ignorant", "all", 1, 0.0);
+  LadderRow row = Row(Attacker::kIgnorant, "all", 1, 0.0);
   row.figures = Verify(trials, MakeLevels(trials), options).figures;
   return row;
 }
@@ -104,10 +106,22 @@ TEST(AttackPage, SeparatedScoresAreFullyLinkableOnTablesAndPage) {
     EXPECT_NE(html.find("\"name\">d_sys_unbiased"), std::string::npos);
     EXPECT_EQ(html.find("\"name\">d_sys<"), std::string::npos);
     EXPECT_EQ(html.find("\"name\">d_sys "), std::string::npos);
-    // Through JSON and back the tables are the same.
-    const LadderResult again = ParseLadderJson(LadderJson(result), "a");
+    // Through a file of an evaluation and back the tables are the same.
+    const StepForm<CellAttack> form = EvaluationSteps().attack;
+    const LadderResult again = form.read(form.write({result, {}, {}}), "a").ladder;
     EXPECT_EQ(LadderTable(again).rows, LadderTable(result).rows);
     EXPECT_EQ(again.rows[0].Find("d_sys")->counts, result.rows[0].Find("d_sys")->counts);
+  }
+}
+
+TEST(EvaluationSteps, WhatIsNoResultIsRefusedWithItsName) {
+  for (const char* text : {"{", "{}", "[]", R"({"ladder": {"rows": [{"attacker": "nobody"}]}})"}) {
+    try {
+      EvaluationSteps().attack.read(text, "cell/attack");
+      FAIL() << text;
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("cell/attack: ")) << error.what();
+    }
   }
 }
 

@@ -1,14 +1,9 @@
 #include "report/ladder_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "assess/linkability.h"
-#include "base/error.h"
 
 namespace sotto {
 namespace {
@@ -16,7 +11,7 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json JsonRow(const LadderRow& row) {
-  ordered_json json = {{"attacker", row.attacker},
+  ordered_json json = {{"attacker", Name(row.attacker)},
                        {"backend", row.backend},
                        {"impostors", row.impostors},
                        {"l", row.l},
@@ -81,66 +76,6 @@ ordered_json LadderJson(const LadderResult& result) {
                                       {"held_out_eer", JsonNumber(point.held_out_eer)}});
   }
   return json;
-}
-
-ordered_json JsonNumber(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
-  return value;
-}
-
-LadderResult ParseLadderJson(const ordered_json& json, const std::string& where) {
-  const auto number = [](const ordered_json& value) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (value.is_string()) return value == "inf" ? kInfinity : -kInfinity;
-    return value.is_number() ? value.get<double>() : std::nan("");
-  };
-  const auto parse = [&](const ordered_json& from) {
-    LadderRow row;
-    row.attacker = from.at("attacker").get<std::string>();
-    row.backend = from.at("backend").get<std::string>();
-    row.impostors = from.at("impostors").get<std::string>();
-    row.l = from.at("l").get<int>();
-    row.ran = from.at("status") == "run";
-    row.reason = from.at("reason").get<std::string>();
-    row.links_speakers = row.impostors != "none";
-    row.bootstrap = from.at("bootstrap").get<std::string>();
-    std::vector<std::pair<std::string, std::size_t>> counts;
-    if (from.contains("counts")) {
-      for (const auto& [name, count] : from["counts"].items()) {
-        counts.emplace_back(name, count.get<std::size_t>());
-      }
-    }
-    for (const auto& [name, value] : from.at("figures").items()) {
-      Figure figure;
-      figure.name = name;
-      figure.value = number(value);
-      figure.counts = counts;
-      const auto ends = from.at("ci").find(name);
-      if (ends != from.at("ci").end()) {
-        figure.interval = Interval{number(ends->at(0)), number(ends->at(1)), 0.95};
-      }
-      row.figures.push_back(std::move(figure));
-    }
-    return row;
-  };
-  try {
-    LadderResult result;
-    for (const ordered_json& row : json.at("rows")) result.rows.push_back(parse(row));
-    for (const ordered_json& row : json.at("unprotected")) result.unprotected.push_back(parse(row));
-    if (!json.at("worst").is_null()) {
-      for (std::size_t i = 0; i < json["rows"].size(); ++i) {
-        if (json["rows"][i] == json["worst"]) result.worst = i;
-      }
-    }
-    result.notes = json.at("notes").get<std::vector<std::string>>();
-    result.speakers = json.at("speakers").get<std::size_t>();
-    result.enrolment = json.at("enrolment").get<std::size_t>();
-    result.trials = json.at("trials").get<std::size_t>();
-    return result;
-  } catch (const ordered_json::exception& error) {
-    throw Error(fmt::format("{}: no result of sotto attack ({})", where, error.what()));
-  }
 }
 
 }  // namespace sotto

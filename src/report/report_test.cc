@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <nlohmann/json.hpp>
+
 #include "audio/testing.h"
 #include "base/error.h"
 #include "base/testing.h"
-#include "report/compare.h"
+#include "report/compare_page.h"
 #include "report/png.h"
 
 namespace sotto {
@@ -42,24 +44,6 @@ TEST(PaintSpectrogram, PutsLowFrequenciesAtTheBottom) {
   EXPECT_LT(picture.pixels[0][0], 20);
 }
 
-TEST(CompareCorpora, PairsByIdAndRefusesOtherLengthsAndGaps) {
-  const TemporaryFolder folder;
-  const auto x = SyntheticVowel(1.0, 16000);
-  auto half = x;
-  for (float& v : half) v *= 0.5F;
-  WriteWav(folder / "o/s/1.wav", x);
-  WriteWav(folder / "p/s/1.wav", half);
-  const auto pairs = CompareCorpora(folder / "o", folder / "p", 1);
-  ASSERT_EQ(pairs.size(), 1U);
-  EXPECT_NEAR(pairs[0].level_change_db, -6.02, 0.1);
-  EXPECT_NEAR(*ChangePercent(pairs[0].before.median_f0_hz, pairs[0].after.median_f0_hz), 0.0, 0.5);
-  half.pop_back();
-  WriteWav(folder / "p/s/1.wav", half);
-  EXPECT_THROW(CompareCorpora(folder / "o", folder / "p", 1), Error);
-  WriteWav(folder / "o/s/2.wav", x);
-  EXPECT_THROW(CompareCorpora(folder / "o", folder / "p", 1), Error);
-}
-
 TEST(CompareCopies, ShowsEveryCopyBesideTheOriginal) {
   const TemporaryFolder folder;
   const auto x = SyntheticVowel(1.0, 16000);
@@ -78,6 +62,12 @@ TEST(CompareCopies, ShowsEveryCopyBesideTheOriginal) {
   for (const char* title : {"original", "mcadams", "vtln", "vtln 2"}) {
     EXPECT_NE(page.find(std::string("<figcaption>") + title + "<"), std::string::npos) << title;
   }
+  const auto rows = nlohmann::json::parse(CompareJson(copies));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[2]["protected"], "vtln 2");
+  EXPECT_EQ(rows[0]["f0_hz"][0], rows[0]["f0_hz"][1]);
+  EXPECT_NE(CompareText(copies).find("+0.0 %"), std::string::npos);
+  EXPECT_THROW(ReadTimesRealTime(folder / "o/s/1.wav"), Error);
 }
 
 }  // namespace

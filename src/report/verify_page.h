@@ -1,4 +1,4 @@
-// The report of `sotto assess verify`.
+// What `sotto assess verify` has to say: as JSON, as text and as a page.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@
 
 namespace sotto {
 
+// As text, or as JSON.
+std::string PrintedVerify(const Trials& trials, const ScoreLevels& data, const VerifyResult& result,
+                          const VerifyOptions& options, bool json);
 AssessPage VerifyPage(const Trials& trials, const ScoreLevels& data, const VerifyResult& result,
                       const VerifyOptions& options, const std::string& source);
 

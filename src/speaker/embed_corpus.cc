@@ -13,6 +13,7 @@
 #include "base/private_folder.h"
 #include "base/progress.h"
 #include "speaker/embedding_stream.h"
+#include "speaker/scoring.h"
 
 namespace sotto {
 namespace {
@@ -129,6 +130,19 @@ std::vector<float> EmbedFile(const SpeakerEncoder& encoder, const fs::path& path
   list.utterances = {{path.string(), path.string()}};
   const EmbeddingSet set = EmbedCorpus(encoder, list).set;
   return {set.vectors.data(), set.vectors.data() + set.vectors.size()};
+}
+
+Verification VerifyFiles(const SpeakerEncoder& encoder, const fs::path& a, const fs::path& b) {
+  const auto embed = [&](const fs::path& path) {
+    const std::vector<float> x = EmbedFile(encoder, path);
+    return Eigen::VectorXf(
+        Eigen::Map<const Eigen::VectorXf>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
+  Verification verification{CosineScores(embed(a), embed(b))(0, 0), {}};
+  if (const auto& calibration = encoder.Calibration()) {
+    verification.llr = calibration->scale * verification.cosine + calibration->offset;
+  }
+  return verification;
 }
 
 EmbeddingSet LabelsOf(const UtteranceList& list, std::span<const std::size_t> wanted) {

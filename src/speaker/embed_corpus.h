@@ -38,6 +38,14 @@ EmbeddedCorpus EmbedCorpus(const SpeakerEncoder& encoder, const UtteranceList& l
 // The first channel of a file, as long as it may be.
 std::vector<float> EmbedFile(const SpeakerEncoder& encoder, const std::filesystem::path& path);
 
+// Do two recordings come from one speaker?
+struct Verification {
+  double cosine = 0.0;
+  std::optional<double> llr;  // natural log, where the encoder's file holds a calibration
+};
+Verification VerifyFiles(const SpeakerEncoder& encoder, const std::filesystem::path& a,
+                         const std::filesystem::path& b);
+
 // Which encoder made a folder of embeddings: its file encoder.json.
 struct EncoderRecord {
   std::string encoder, fingerprint;

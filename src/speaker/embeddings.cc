@@ -384,9 +384,10 @@ void WriteEmbeddings(const EmbeddingSet& set, const fs::path& folder, const Embe
   WriteFileAtomically(folder / "utt2spk", utt2spk, options);
   WriteFileAtomically(folder / "spk2gender", spk2gender, options);
   if (files.npy) {
-    const std::size_t shape[] = {set.size(), static_cast<std::size_t>(set.Dimension())};
-    WriteFileAtomically(folder / "xvector.npy",
-                        SerialiseNpy({set.vectors.data(), set.size() * shape[1]}, shape), options);
+    const auto columns = static_cast<std::size_t>(set.Dimension());
+    NpyWriter<float> npy(folder / "xvector.npy", columns, files.if_exists);
+    npy.Append({set.vectors.data(), set.size() * columns});
+    npy.Close();
     WriteFileAtomically(folder / "ids", ids, options);
   } else if (fs::remove(folder / "xvector.npy")) {
     fs::remove(folder / "ids");  // of the embeddings that were replaced

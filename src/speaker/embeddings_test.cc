@@ -25,6 +25,15 @@ EmbeddingSet Example() {
   return set;
 }
 
+// A file of two numbers in rows of so many.
+std::string TwoValues(std::size_t columns) {
+  const TemporaryFolder folder;
+  NpyWriter<float> writer(folder / "x.npy", columns);
+  writer.Append(std::vector<float>{1.0F, 2.0F});
+  writer.Close();
+  return ReadTextFile(folder / "x.npy");
+}
+
 std::string Message(const std::function<void()>& call) {
   try {
     call();
@@ -137,15 +146,11 @@ TEST(Embeddings, WhatIsMissingIsCounted) {
   EXPECT_REFUSED(ParseArk("", "x"), "no embeddings");
   EXPECT_REFUSED(ParseArk(std::string_view("a \0BFM \4\1\0\0\0\4\0\0\0\0", 17), "x"), "FV or DV");
   EXPECT_REFUSED(ParseArk(std::string_view("a \0BFV \4\xff\xff\xff\x7f", 12), "x"), "not fit");
-  const std::size_t shape[] = {1, 2};
-  const float values[] = {1.0F, 2.0F};
-  EXPECT_REFUSED(ParseNpyEmbeddings(SerialiseNpy(values, shape), "a\nb\n", "x"), "each of the 2");
+  EXPECT_REFUSED(ParseNpyEmbeddings(TwoValues(2), "a\nb\n", "x"), "each of the 2");
 }
 
 TEST(Embeddings, ForgedNpyShapesAreRefused) {
-  const std::size_t shape[] = {2, 1};
-  const float values[] = {1.0F, 2.0F};
-  const std::string good = SerialiseNpy(values, shape);
+  const std::string good = TwoValues(1);
   EXPECT_EQ(good.size() % 64, 8U);
   EXPECT_EQ(ParseNpyView(good, "x").shape, (std::vector<std::size_t>{2, 1}));
   std::string bad = good;

@@ -158,6 +158,9 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
                        counts.utterances,
                        counts.speakers,
                        counts.pool_voices};
+  if (options.method == ProtectMethod::kVoiceInd) {
+    report.eps_per_speaker = EpsilonPerSpeaker(options.voice_ind, counts);
+  }
   if (options.experiment_seed) {
     report.notes.emplace_back("drawn from a public number: an experiment, it protects nobody");
   }

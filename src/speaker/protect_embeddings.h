@@ -47,6 +47,7 @@ struct ProtectReport {
   std::vector<std::string> notes;
   std::vector<std::string> private_notes;  // measured on the voiceprints: not to be released
   std::size_t utterances = 0, speakers = 0, candidates = 0;
+  std::optional<double> eps_per_speaker = {};  // of voice-ind
 };
 
 // Throws Error when OUT exists and is not empty, when the private report exists or lies in OUT,

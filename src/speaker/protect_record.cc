@@ -18,9 +18,13 @@ std::string Randomness(const ProtectOptions& options) {
 
 const char* Text(ProtectPer per) { return per == ProtectPer::kSpeaker ? "speaker" : "utterance"; }
 
+std::size_t DrawsPerSpeaker(const VoiceIndOptions& options, const ProtectCounts& counts) {
+  return options.per == ProtectPer::kSpeaker ? 1 : counts.most_utterances;
+}
+
 ordered_json VoiceIndRecord(const VoiceIndOptions& options, const ProtectCounts& counts) {
-  const std::size_t draws = options.per == ProtectPer::kSpeaker ? 1 : counts.most_utterances;
-  const double spent = VoiceIndBudget(options.eps, draws).SequentialEpsilon(0.0);
+  const std::size_t draws = DrawsPerSpeaker(options, counts);
+  const double spent = EpsilonPerSpeaker(options, counts);
   ordered_json json = {{"epsilon", options.eps},
                        {"exponent", 0.5 * options.eps},
                        {"distance", "angular, arccos(cos)/pi"},
@@ -87,6 +91,10 @@ ProtectCounts CountProtect(const EmbeddingSet& source, const EmbeddingSet& pool)
     if (labelled) ++counts.pool_genders[pool.genders.at(voice)];
   }
   return counts;
+}
+
+double EpsilonPerSpeaker(const VoiceIndOptions& options, const ProtectCounts& counts) {
+  return VoiceIndBudget(options.eps, DrawsPerSpeaker(options, counts)).SequentialEpsilon(0.0);
 }
 
 std::string ProtectRecord(const ProtectOptions& options, const ProtectCounts& counts,

@@ -26,6 +26,9 @@ struct ProtectCounts {
 };
 ProtectCounts CountProtect(const EmbeddingSet& source, const EmbeddingSet& pool);
 
+// What voice-ind spends on the speaker with most draws.
+double EpsilonPerSpeaker(const VoiceIndOptions& options, const ProtectCounts& counts);
+
 // OUT/sotto-run.json.
 std::string ProtectRecord(const ProtectOptions& options, const ProtectCounts& counts,
                           const std::string& version);

@@ -2,17 +2,16 @@
 #include "utility/one_side.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
 #include "onnx/testing.h"
 #include "utility/utility.h"
-#include "utility/utility_report.h"
 
 namespace sotto {
 namespace {
@@ -34,10 +33,22 @@ void WriteCopy(const fs::path& folder, double factor) {
 }
 
 // Without what a judge's work cost.
-nlohmann::ordered_json Figures(const UtilityOptions& options) {
-  nlohmann::ordered_json json = UtilityJson(MeasureUtility(options));
-  for (auto& entry : json["wer"]) entry.erase("times_real_time");
-  return json;
+std::vector<std::string> Figures(const UtilityOptions& options) {
+  const UtilityResult result = MeasureUtility(options);
+  std::vector<std::string> lines;
+  for (const Figure& figure : result.figures) {
+    const Interval ends = figure.interval.value_or(Interval{});
+    lines.push_back(fmt::format("{} {} {} {} {}", figure.name, figure.value, ends.low, ends.high,
+                                figure.remark));
+  }
+  for (const MeasuredUtterance& one : result.measured) {
+    lines.push_back(fmt::format("{}", fmt::join(one, " ")));
+  }
+  for (const RecogniserJudgement& one : result.recognisers) {
+    lines.push_back(fmt::format("{} {} {} {}", one.name, one.reason, one.original.words.Errors(),
+                                one.released.chars.Errors()));
+  }
+  return lines;
 }
 
 std::map<std::string, std::string> Contents(const fs::path& folder) {

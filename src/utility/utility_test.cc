@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "audio/sound_file.h"
 #include "base/error.h"
@@ -17,7 +16,6 @@
 #include "utility/pocketsphinx_recogniser.h"
 #include "utility/speech_detector.h"
 #include "utility/text.h"
-#include "utility/utility_report.h"
 
 namespace sotto {
 namespace {
@@ -192,55 +190,6 @@ void WriteSides(const fs::path& folder, double noise) {
   WriteFileAtomically(folder / "manifest.tsv", rows);
 }
 
-TEST(Utility, AllKeysAreThereAndAnUnmeasuredFigureIsNullWithItsReason) {
-  SOTTO_NEEDS_SHARED("data/speech/libri_eval/manifest.tsv");
-  const TemporaryFolder folder;
-  WriteSides(folder / "o", 0.0);
-  WriteSides(folder / "p", 0.02);
-  WriteFileAtomically(folder / "p/sotto-run.json",
-                      R"({"method": "neural", "content": "moonshine"})");
-  // No model anywhere: everything that needs one is null.
-  const testing::ScopedVariable home("HOME", folder.Path().c_str()),
-      models("SOTTO_MODELS", nullptr), shared("SOTTO_SHARED", nullptr);
-  UtilityOptions options;
-  options.original = folder / "o";
-  options.released = folder / "p";
-  options.recognisers = {RecogniserChoice::Parse("moonshine")};
-  options.intervals.resamples = 50;
-  const auto json = UtilityJson(MeasureUtility(options));
-  ASSERT_EQ(json["wer"].size(), 1U);
-  EXPECT_EQ(json["wer"][0]["recogniser"], "moonshine");
-  EXPECT_EQ(json["wer"][0]["shares_model_with_method"], true);
-  for (const char* key : {"original", "protected", "ci", "n_words"}) {
-    ASSERT_TRUE(json["wer"][0].contains(key)) << key;
-    EXPECT_TRUE(json["wer"][0][key].is_null()) << key;
-  }
-  EXPECT_FALSE(json["wer"][0]["reason"].get<std::string>().empty());
-  EXPECT_TRUE(json["cer"][0]["protected"].is_null());
-  for (const char* key : {"pitch_correlation", "pitch_correlation_lagged", "voicing_agreement",
-                          "energy_correlation", "speaking_rate", "level_db", "duration_ratio"}) {
-    ASSERT_TRUE(json.contains(key)) << key;
-    EXPECT_TRUE(json[key].is_number()) << key;
-    EXPECT_TRUE(json["ci"][key].is_array()) << key;
-  }
-  for (const char* key : {"pause_ratio", "g_vd_db"}) {
-    ASSERT_TRUE(json.contains(key)) << key;
-    EXPECT_TRUE(json[key].is_null()) << key;
-    EXPECT_FALSE(json["reason"][key].get<std::string>().empty()) << key;
-  }
-  for (const char* scale : {"sig", "bak", "ovr"}) {
-    for (const char* side : {"original", "protected"}) {
-      EXPECT_TRUE(json["dnsmos"][scale].contains(side));
-      EXPECT_TRUE(json["dnsmos"][scale][side].is_null());
-      EXPECT_FALSE(
-          json["reason"][std::string("dnsmos.") + scale + "." + side].get<std::string>().empty());
-    }
-  }
-  EXPECT_EQ(json["by_speaker"].size(), 2U);
-  EXPECT_EQ(json["by_gender"].size(), 2U);
-  EXPECT_TRUE(json["by_gender"]["F"]["pitch_correlation"].is_number());
-}
-
 TEST(Utility, WithModelsNoiseCostsWordsAndQuality) {
   SOTTO_NEEDS_MOONSHINE();
   SOTTO_NEEDS_MODEL("dnsmos/sig_bak_ovr.onnx");
@@ -275,9 +224,6 @@ TEST(Utility, WithModelsNoiseCostsWordsAndQuality) {
   const UtilitySummary all = Summarise(result, {0, 1});
   EXPECT_EQ(all.recognisers[0].words_released.Errors(), judgement.released.words.Errors());
   EXPECT_DOUBLE_EQ(all.means[0], figure(Measure::kPitchCorrelation));
-  const std::string page = RenderAssessPage(UtilityPage(result, "o, p"));
-  EXPECT_NE(page.find("By gender"), std::string::npos);
-  EXPECT_EQ(page.find("http://"), page.find("http://www.w3.org"));  // asks for nothing
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ class Changing {
       const Outcome outcome = Sotto(command_);
       EXPECT_EQ(outcome.code, 0) << where << "\n" << outcome.Text();
       EXPECT_EQ(Difference(expected, run_.Result()), "") << where << "\n" << outcome.Text();
-      const bool says = outcome.Says("changed") || outcome.Says("withdrawn") ||
-                        outcome.Says("removed") || outcome.Says("again:");
+      const bool says = Has(outcome, "changed") || Has(outcome, "withdrawn") ||
+                        Has(outcome, "removed") || Has(outcome, "again:");
       EXPECT_TRUE(says || Outputs(tree).size() < 4) << where << "\n" << outcome.Text();
       if (::testing::Test::HasFailure()) break;
     }
@@ -228,8 +228,8 @@ TEST(DamagedState, OfAnEarlierVersionIsNamedAsSuch) {
   WriteTree(run.Made(), left);
   const Outcome outcome = Sotto(run.WithKey());
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_TRUE(outcome.Says("earlier version")) << outcome.Text();
-  EXPECT_FALSE(outcome.Says("damaged")) << outcome.Text();
+  EXPECT_TRUE(Has(outcome, "earlier version")) << outcome.Text();
+  EXPECT_FALSE(Has(outcome, "damaged")) << outcome.Text();
   EXPECT_EQ(run.Result().at("out/.sotto-work/state"), state);
 }
 

@@ -29,7 +29,7 @@ void ExpectResumes(const SmallRun& run, const std::vector<std::string>& command,
   const Outcome resumed = Sotto(command, {{"TMPDIR", run.At("tmp")}});
   EXPECT_EQ(resumed.code, over ? 1 : 0) << where << "\n" << resumed.Text();
   // The folder, or the map it wrote.
-  EXPECT_TRUE(!over || resumed.Says("is not empty") || resumed.Says("is there already"))
+  EXPECT_TRUE(!over || Has(resumed, "is not empty") || Has(resumed, "is there already"))
       << resumed.Text();
   EXPECT_EQ(Difference(expected, run.Result()), "") << where;
 }

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "base/tsv.h"
-#include "program.h"
+#include "small_run.h"
 
 namespace sotto::testing {
 namespace {
@@ -131,7 +131,7 @@ class MutatedSlow : public ::testing::Test {
       for (std::uint64_t n = 1 + rng.Below(3); n > 0; --n) Damage(bytes, rng);
       WriteFileAtomically(path, bytes);
       fs::remove_all(folder_ / "out");
-      const Outcome outcome = Program(command).Wait(10.0);
+      const Outcome outcome = Sotto(command, {}, 10.0);
       const std::string wrong = Wrong(outcome, command.front() == "check");
       if (wrong.empty()) continue;
       complaints += fmt::format("damage {}: {}\n{}of {} bytes: {}\n", i, wrong,

@@ -155,7 +155,8 @@ std::string SmallRun::OfOtherKey(const std::string& key_file,
 }
 
 Settings SmallRun::Watched(const Settings& more) const {
-  Settings settings = {{kShimRoot, folder_ / "made"}, {"TMPDIR", At("tmp")}};
+  Settings settings = {
+      {kShimRoot, folder_ / "made"}, {"LD_PRELOAD", SOTTO_FILE_SHIM}, {"TMPDIR", At("tmp")}};
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;
 }
@@ -213,6 +214,45 @@ bool SaysComplete(const Tree& tree) {
 
 bool IsOver(const Tree& tree) {
   return SaysComplete(tree) && !tree.contains("out/.sotto-work/state");
+}
+
+std::vector<FileOperation> ReadFileLog(const fs::path& log) {
+  const std::string bytes = ReadTextFile(log);
+  std::size_t at = 0;
+  const auto number = [&](auto& value) {
+    if (bytes.size() - at < sizeof value) throw std::runtime_error("the shim's log is cut");
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    at += sizeof value;
+  };
+  std::vector<FileOperation> operations;
+  while (at < bytes.size()) {
+    FileOperation& operation = operations.emplace_back();
+    number(operation.call);
+    number(operation.handle);
+    number(operation.offset);
+    number(operation.flags);
+    for (std::string* text : {&operation.path, &operation.path2, &operation.data}) {
+      std::uint64_t size = 0;
+      number(size);
+      *text = bytes.substr(at, size);
+      at += size;
+    }
+  }
+  return operations;
+}
+
+QuickFolder::QuickFolder() {
+  const fs::path memory = "/dev/shm";
+  const fs::path base =
+      ::access(memory.c_str(), W_OK | X_OK) == 0 ? memory : fs::temp_directory_path();
+  std::string name = fs::canonical(base) / "sotto-test-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
+  path_ = name;
+}
+
+QuickFolder::~QuickFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 }  // namespace sotto::testing

@@ -1,12 +1,14 @@
 // A small corpus, runs of the program on it, and how their outputs are compared.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "program.h"
+#include "cli/testing.h"
+#include "file_log.h"
 
 namespace sotto::testing {
 
@@ -18,6 +20,23 @@ void WriteTree(const std::filesystem::path& folder,
                const Tree& tree);  // nothing else is left there
 // What differs between two trees, for messages; empty: nothing.
 std::string Difference(const Tree& expected, const Tree& found);
+
+// The operations the shim told of in `log`.
+std::vector<FileOperation> ReadFileLog(const std::filesystem::path& log);
+
+// A fresh folder in memory where the system has one: hundreds of runs sync every file they write.
+class QuickFolder {
+ public:
+  QuickFolder();
+  QuickFolder(const QuickFolder&) = delete;
+  QuickFolder& operator=(const QuickFolder&) = delete;
+  ~QuickFolder();
+  const std::filesystem::path& Path() const { return path_; }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
 
 // A folder with what goes in (in/, the key) and what comes out (made/: OUT = made/out, and the
 // files

@@ -18,14 +18,14 @@ class TwoRunsSlow : public ::testing::Test {
  protected:
   // A run that is held before its call number `at`, or not at all with 0.
   std::unique_ptr<Program> Start(const std::string& name, std::size_t at) const {
-    if (at == 0) return std::make_unique<Program>(Command(name));
+    if (at == 0) return std::make_unique<Program>(SottoWords(Command(name)));
     return StartHeld(name, kShimPause, std::to_string(at), Command(name));
   }
   std::unique_ptr<Program> StartHeld(const std::string& name, const char* setting,
                                      const std::string& where,
                                      const std::vector<std::string>& command) const {
     for (const char* file : {".paused", ".go"}) fs::remove(run_.At(name + file));
-    return std::make_unique<Program>(command,
+    return std::make_unique<Program>(SottoWords(command),
                                      run_.Watched({{setting, where},
                                                    {kShimPaused, run_.At(name + ".paused")},
                                                    {kShimGo, run_.At(name + ".go")}}));
@@ -48,8 +48,8 @@ class TwoRunsSlow : public ::testing::Test {
     ASSERT_TRUE((a.code == 0 && b.code == 1) || (a.code == 1 && b.code == 0))
         << where << "\na: " << a.Text() << "\nb: " << b.Text();
     const Outcome& second = a.code == 0 ? b : a;
-    EXPECT_TRUE(second.Says("under way") || second.Says("another run") ||
-                second.Says("is not empty"))
+    EXPECT_TRUE(Has(second, "under way") || Has(second, "another run") ||
+                Has(second, "is not empty"))
         << where << "\n"
         << second.Text();
     EXPECT_TRUE(second.err.starts_with("sotto: ")) << second.Text();

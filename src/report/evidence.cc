@@ -1,0 +1,148 @@
+#include "report/evidence.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "audio/corpus.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "report/evaluation_json.h"
+#include "report/json_values.h"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Key MakeKey(const fs::path& file) {
+  if (file.empty()) return Key::FromSystem();
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) {
+    const Key key = Key::FromSystem();
+    key.WriteFile(file);
+    return key;
+  }
+  if ((info.st_mode & 077U) != 0) {
+    throw Error(fmt::format("'{}': mode {:o}, others may read this key; 600 is wanted",
+                            file.string(), info.st_mode & 0777U));
+  }
+  return Key::FromFile(file);
+}
+
+// Sorted by fingerprint, so that the order of the originals is not told.
+Json Sorted(Json list, const char* by) {
+  std::sort(list.begin(), list.end(), [by](const Json& a, const Json& b) {
+    return a.at(by).get<std::string>() < b.at(by).get<std::string>();
+  });
+  return list;
+}
+
+Json Originals(const Evaluation& evaluation, const EvidenceKey& key, const fs::path& original) {
+  const Corpus corpus = OpenCorpus(original);
+  Json files = Json::array();
+  for (const Recording& recording : corpus.recordings) {
+    files.push_back({{"id", key.RecordingId(recording.id)},
+                     {"keyed_blake2b", key.Fingerprint(recording.path)}});
+  }
+  return {{"recordings", evaluation.recordings},
+          {"utterances", evaluation.utterances},
+          {"speakers", evaluation.speakers},
+          {"fingerprints", "BLAKE2b-256 of each file under a secret key"},
+          {"key", key.IsKept()
+                      ? "kept by whoever ran this (--evidence-key-out); who has it can tell "
+                        "whether a recording was among the originals"
+                      : "drawn for this run and thrown away: ids and fingerprints of originals "
+                        "cannot be checked by anybody, and differ in every run"},
+          {"files", Sorted(std::move(files), "keyed_blake2b")}};
+}
+
+Json Protections(const Evaluation& evaluation, const Json& json, const EvidenceKey& key) {
+  Json list = Json::array();
+  for (std::size_t c = 0; c < evaluation.cells.size(); ++c) {
+    const EvaluatedCell& cell = evaluation.cells[c];
+    Json one = json.at("cells")[c];
+    Json files = Json::array();
+    for (const ProtectionResult::File& file : cell.protection.files) {
+      files.push_back({{"id", key.RecordingId(file.id)}, {"sha256", file.sha256}});
+    }
+    // The method's text may name a file of this machine (a pool): its parameters say enough.
+    one["method"] = cell.record.voice.MethodName();
+    Json protected_files = {{"recordings", cell.protection.recordings},
+                            {"utterances", cell.protection.utterances},
+                            {"complete", true},  // otherwise there is no evaluation
+                            {"ids", cell.record.new_ids ? "replaced" : "kept"}};
+    protected_files["files"] = Sorted(std::move(files), "sha256");
+    one["protected"] = std::move(protected_files);
+    one["key_use"] =
+        evaluation.seed
+            ? fmt::format(
+                  "seeded experiment (seed {}): the draws are public, these copies protect "
+                  "nobody and must not be released",
+                  *evaluation.seed)
+            : "fresh key from the operating system; kept in the working folder for the informed "
+              "attacker, to be deleted with it";
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace
+
+EvidenceKey::EvidenceKey(const fs::path& file) : key_(MakeKey(file)), kept_(!file.empty()) {}
+
+std::string EvidenceKey::SpeakerId(const std::string& speaker) const {
+  return "speaker-" + key_.Name({"sotto evidence 1", "speaker", speaker}, 16);
+}
+
+SpeakerNaming EvidenceKey::Naming(bool names) const {
+  return [this, names](const std::string& speaker) { return names ? speaker : SpeakerId(speaker); };
+}
+
+std::string EvidenceKey::RecordingId(const std::string& recording) const {
+  return "recording-" + key_.Name({"sotto evidence 1", "recording", recording}, 16);
+}
+
+std::string EvidenceKey::Fingerprint(const fs::path& original) const {
+  return key_.Name({"sotto evidence 1", "content", ReadTextFile(original, kLargestFile)}, 64);
+}
+
+std::string EvidenceJson(const Evaluation& evaluation, const EvidenceKey& key,
+                         const fs::path& original, bool names) {
+  const Json json = EvaluationDocument(evaluation, key.Naming(names));
+  Json evidence = {{"schema", "sotto-evidence-1"},
+                   {"sotto", evaluation.version},
+                   {"purpose",
+                    "Measured evidence for a data-protection impact assessment (GDPR, Art. 35). It "
+                    "says what the attackers named here reached on the files named here, and "
+                    "nothing about other attackers or files."},
+                   {"measured", kMeasured}};
+  evidence["originals"] = Originals(evaluation, key, original);
+  evidence["speakers_named"] = names;
+  evidence["attacker_model"] = {
+      {"ladder", json.at("ladder")},
+      {"encoder", json.at("encoder")},
+      {"background_speech", evaluation.background},
+      {"intervals", fmt::format("{:g} % bootstrap by speaker, {} resamples",
+                                100.0 * evaluation.level, evaluation.resamples)},
+      {"eer",
+       "share of wrong answers to 'is it the same person?' where both kinds of error are "
+       "equally frequent; 0.5 is chance, lower is worse for privacy"}};
+  evidence["unprotected"] = json.at("reference");
+  evidence["protections"] = Protections(evaluation, json, key);
+  Json risks = Json::array();
+  for (const Json& cell : json.at("cells")) {
+    risks.push_back({{"cell", cell.at("cell")}, {"text", cell.at("residual_risk")}});
+  }
+  evidence["residual_risk"] = std::move(risks);
+  evidence["not_covered"] = {"what is said: names, places and other words in the speech",
+                             "speaking style, rhythm, accent, language, background noise and room",
+                             "ids, file names, lengths and other metadata, which these copies keep",
+                             "attackers that were not run, stronger ones, and later ones"};
+  return JsonText(evidence);
+}
+
+}  // namespace sotto

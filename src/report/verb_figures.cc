@@ -1,0 +1,307 @@
+#include "report/verb_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attack/calibrate_cosine.h"
+#include "audio/corpus_check.h"
+#include "audio/feature_pack.h"
+#include "audio/speech_pack.h"
+#include "base/progress_bar.h"
+#include "dsp/feature_files.h"
+#include "release/anonymise.h"
+#include "report/json_values.h"
+#include "speaker/embed_corpus.h"
+#include "speaker/ivector.h"
+#include "speaker/score_sets.h"
+#include "speaker/verbal_scale.h"
+#include "targets/pseudo_speakers.h"
+#include "targets/voice_ind_targets.h"
+#include "targets/vtln_files.h"
+
+namespace sotto {
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* SeverityText(const Problem& problem) {
+  return problem.severity == Problem::Severity::kError ? "error" : "warning";
+}
+
+template <typename Voice>
+std::ptrdiff_t Count(const std::vector<Voice>& voices, Gender gender) {
+  return std::count_if(voices.begin(), voices.end(),
+                       [gender](const Voice& voice) { return voice.gender == gender; });
+}
+
+double Seconds(const SpeechPack& pack) {
+  return static_cast<double>(pack.samples.size()) / pack.rate_hz;
+}
+
+ordered_json JsonRun(const AnonymiseReport& report, double speed, int jobs) {
+  ordered_json json = {{"recordings", report.recordings},
+                       {"utterances", report.utterances},
+                       {"speakers", report.speakers},
+                       {"done", report.done},
+                       {"resumed", report.resumed},
+                       {"failed", report.failures.size()},
+                       {"complete", report.complete},
+                       {"audio_seconds", report.audio_seconds},
+                       {"wall_seconds", report.wall_seconds},
+                       {"times_real_time", speed},
+                       {"jobs", jobs}};
+  json["failures"] = ordered_json::array();
+  for (const auto& failure : report.failures) {
+    json["failures"].push_back({{"id", failure.id}, {"reason", failure.reason}});
+  }
+  if (report.target_draws > 0) {
+    const double eps = report.target_eps;
+    json["voice_ind"] = {{"eps", eps},
+                         {"covers", kVoiceIndCovers},
+                         {"draws_per_speaker_at_most", report.target_draws},
+                         {"eps_per_speaker", VoiceIndEpsilon(eps, report.target_draws)}};
+  }
+  json["notes"] = report.notes;
+  return json;
+}
+
+ordered_json JsonCheck(const CorpusCheck& check, std::size_t errors) {
+  ordered_json json = {{"ok", errors == 0},
+                       {"kind", check.kind},
+                       {"recordings", check.recordings},
+                       {"utterances", check.utterances},
+                       {"speakers", check.speakers},
+                       {"audio_seconds", check.audio_seconds},
+                       {"errors", errors},
+                       {"warnings", check.problems.size() - errors}};
+  json["problems"] = ordered_json::array();
+  for (const Problem& problem : check.problems) {
+    json["problems"].push_back({{"severity", SeverityText(problem)},
+                                {"where", problem.where},
+                                {"what", problem.what},
+                                {"fix", problem.fix}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string PrintedRun(const AnonymiseReport& report, int jobs, bool json) {
+  const double speed = report.wall_seconds > 0.0 ? report.audio_seconds / report.wall_seconds : 0.0;
+  if (json) return JsonText(JsonRun(report, speed, jobs));
+  std::string text =
+      fmt::format("done {} of {} recordings ({} utterances, {} speakers), failed {}", report.done,
+                  report.recordings, report.utterances, report.speakers, report.failures.size());
+  if (report.resumed > 0) text += fmt::format(", {} were done before", report.resumed);
+  text += fmt::format("\n{} of speech in {:.2f} s: {:.0f}x real time with {} job{}\n",
+                      FormatDuration(report.audio_seconds), report.wall_seconds, speed, jobs,
+                      jobs == 1 ? "" : "s");
+  if (report.complete) return text;
+  return text +
+         "incomplete: mend what failed and run the same command again (the rest is kept), or "
+         "finish without it by --skip-failed\n";
+}
+
+std::string PrintedCheck(const CorpusCheck& check, bool json) {
+  const std::size_t errors = check.Errors();
+  if (json) return JsonText(JsonCheck(check, errors));
+  std::string text;
+  for (const Problem& problem : check.problems) {
+    text += fmt::format("{}: {}: {}\n  fix: {}\n", SeverityText(problem), problem.where,
+                        problem.what, problem.fix);
+  }
+  return text +
+         fmt::format(
+             "{}: {} recordings, {} utterances, {} speakers, {} of sound; {} errors, {} warnings\n",
+             errors == 0 ? "ok" : "not ok", check.recordings, check.utterances, check.speakers,
+             FormatDuration(check.audio_seconds), errors, check.problems.size() - errors);
+}
+
+std::string PrintedFeatures(const std::vector<RecordingFeatures>& recordings,
+                            const std::string& folder, bool json) {
+  double seconds = 0.0;
+  std::size_t frames = 0, voiced = 0;
+  ordered_json list = ordered_json::array();
+  for (const RecordingFeatures& r : recordings) {
+    seconds += r.seconds;
+    frames += r.frames;
+    voiced += r.voiced;
+    list.push_back({{"id", r.id},
+                    {"rate_hz", r.rate_hz},
+                    {"seconds", r.seconds},
+                    {"frames", r.frames},
+                    {"bins", r.bins},
+                    {"voiced_frames", r.voiced}});
+  }
+  if (json) return JsonText(list);
+  return fmt::format("{} recording{}, {} of sound, {} frames, {} voiced: {}\n", recordings.size(),
+                     recordings.size() == 1 ? "" : "s", FormatDuration(seconds), frames, voiced,
+                     folder);
+}
+
+std::string PrintedEmbeddings(const EmbeddedCorpus& embedded, const SpeakerEncoder& encoder,
+                              double seconds, const std::string& folder, bool json) {
+  const std::size_t speakers = embedded.set.BySpeaker().size();
+  const std::size_t without = embedded.set.WithoutGender().size();
+  if (json) {
+    return JsonText({{"encoder", encoder.Name()},
+                     {"fingerprint", encoder.Fingerprint()},
+                     {"dimension", encoder.Dimension()},
+                     {"utterances", embedded.set.size()},
+                     {"speakers", speakers},
+                     {"speakers_without_gender", without},
+                     {"from_cache", embedded.from_cache},
+                     {"audio_seconds", embedded.audio_seconds},
+                     {"seconds", seconds}});
+  }
+  return fmt::format(
+      "{} utterances of {} speakers ({} without a gender), {} dimensions by {}: {}\n"
+      "{:.1f} s of sound in {:.1f} s ({:.0f} x real time), {} from the cache\n",
+      embedded.set.size(), speakers, without, encoder.Dimension(), encoder.Name(), folder,
+      embedded.audio_seconds, seconds, embedded.audio_seconds / seconds, embedded.from_cache);
+}
+
+std::string PrintedVerification(const Verification& verification, const SpeakerEncoder& encoder,
+                                bool json) {
+  const auto& llr = verification.llr;
+  if (json) {
+    ordered_json document = {{"encoder", encoder.Name()}, {"cosine", verification.cosine}};
+    document["llr"] = JsonNumber(llr);
+    if (llr) {
+      document["words"] = VerbalScale(*llr);
+    } else {
+      document["reason"] = "the encoder's file holds no calibration";
+    }
+    return JsonText(document);
+  }
+  return fmt::format("cosine {:.4f} ({}, {} dimensions)\n", verification.cosine, encoder.Name(),
+                     encoder.Dimension()) +
+         (llr ? fmt::format("LLR {:+.2f} (natural log): {}\n", *llr, VerbalScale(*llr))
+              : "uncalibrated: the encoder's file does not say what likelihood ratio that is\n");
+}
+
+std::string PrintedScores(const SetScores& scores, const ScoreSetOptions& options,
+                          const std::string& file, bool json) {
+  if (!json && file.empty()) {
+    return FormatScores(scores.scores, scores.model_ids, scores.trial_ids, &scores.pairs);
+  }
+  if (!json) {
+    return fmt::format("{} scores of {} models and {} utterances ({}): {}\n", scores.pairs.size(),
+                       scores.model_ids.size(), scores.trial_ids.size(), options.backend, file);
+  }
+  ordered_json document = {{"backend", options.backend},
+                           {"by", options.by == ModelOf::kSpeaker ? "speaker" : "utterance"},
+                           {"models", scores.model_ids.size()},
+                           {"trial_utterances", scores.trial_ids.size()},
+                           {"scores", scores.pairs.size()}};
+  if (!file.empty()) {
+    document["file"] = file;
+    return JsonText(document);
+  }
+  document["trials"] = ordered_json::array();
+  for (const auto& [i, j] : scores.pairs) {
+    document["trials"].push_back({scores.model_ids[static_cast<std::size_t>(i)],
+                                  scores.trial_ids[static_cast<std::size_t>(j)],
+                                  scores.scores(i, j)});
+  }
+  return JsonText(document);
+}
+
+std::string PrintedPool(const BuiltPool& built, std::size_t bytes, const std::string& file,
+                        bool json) {
+  const auto& voices = built.pool.voices;
+  const auto women = Count(voices, Gender::kFemale), men = Count(voices, Gender::kMale);
+  if (json) {
+    return JsonText({{"voices", voices.size()},
+                     {"female", women},
+                     {"male", men},
+                     {"left_out", built.failures.size()},
+                     {"classes", kVoiceClasses},
+                     {"bytes", bytes}});
+  }
+  return fmt::format("{} voices ({} female, {} male), left out {}: {} bytes in {}\n", voices.size(),
+                     women, men, built.failures.size(), bytes, file);
+}
+
+std::string PrintedProfile(const VoiceProfile& profile, const VoicePool& pool,
+                           const std::string& file, bool json) {
+  if (!json) {
+    return fmt::format("{} speaker{} fitted to {} voices: {}\n", profile.voices.size(),
+                       profile.voices.size() == 1 ? "" : "s", pool.voices.size(), file);
+  }
+  ordered_json document = {{"pool_voices", pool.voices.size()}, {"voices", ordered_json::array()}};
+  for (const VoiceModel& voice : profile.voices) {
+    document["voices"].push_back({{"speaker", voice.name},
+                                  {"gender", Name(voice.gender, "?")},
+                                  {"log_f0_mean", voice.log_f0_mean},
+                                  {"log_f0_deviation", voice.log_f0_deviation}});
+  }
+  return JsonText(document);
+}
+
+std::string PackText(const SpeechPack& pack) {
+  return fmt::format("{} utterances, {:.2f} h", pack.utterances.size(), Seconds(pack) / 3600.0);
+}
+
+std::string PrintedFeaturePack(const SpeechPack& pack, const FeaturePack& features, double seconds,
+                               const std::string& file, bool json) {
+  if (json) {
+    return JsonText({{"utterances", pack.utterances.size()},
+                     {"audio_seconds", Seconds(pack)},
+                     {"seconds", seconds},
+                     {"teacher", features.teacher},
+                     {"encoder", features.encoder},
+                     {"features", file}});
+  }
+  return fmt::format("{}: {} in {:.1f} s ({:.0f} x real time)\n", file, PackText(pack), seconds,
+                     Seconds(pack) / seconds);
+}
+
+std::string PrintedSpeakerPool(const SpeakerPool& pool, const PseudoSpeakers& generator,
+                               const std::string& file, bool json) {
+  const auto female = Count(pool.voices, Gender::kFemale), male = Count(pool.voices, Gender::kMale);
+  const double f = generator.Shrinkage(Gender::kFemale), m = generator.Shrinkage(Gender::kMale);
+  if (json) {
+    return JsonText(
+        {{"female", female}, {"male", male}, {"shrinkage_female", f}, {"shrinkage_male", m}});
+  }
+  return fmt::format("{}: {} female and {} male voices (shrinkage {:.2f}, {:.2f})\n", file, female,
+                     male, f, m);
+}
+
+std::string PrintedCalibration(const CalibratedEncoder& calibrated, const std::string& file,
+                               bool json) {
+  const auto& [scale, offset] = calibrated.calibration;
+  if (json) {
+    return JsonText({{"file", file},
+                     {"utterances", calibrated.utterances},
+                     {"speakers", calibrated.speakers},
+                     {"scale", scale},
+                     {"offset", offset}});
+  }
+  return fmt::format("LLR = {:.4f} x cosine {:+.4f}, from {} utterances of {} speakers: {}\n",
+                     scale, offset, calibrated.utterances, calibrated.speakers, file);
+}
+
+std::string PrintedIvector(const TrainedIvector& trained, const std::string& file, bool json) {
+  if (json) {
+    return JsonText({{"file", file},
+                     {"utterances", trained.utterances},
+                     {"left_out", trained.left_out},
+                     {"speakers", trained.speakers},
+                     {"frames", trained.frames},
+                     {"seconds_features", trained.seconds_features},
+                     {"seconds_gmm", trained.seconds_gmm},
+                     {"seconds_total", trained.seconds_total}});
+  }
+  return fmt::format(
+      "{}: {} utterances of {} speakers ({} left out: too little speech), {:.1f} min of speech\n"
+      "features {:.1f} s, mixture {:.1f} s, total variability {:.1f} s\n",
+      file, trained.utterances, trained.speakers, trained.left_out,
+      static_cast<double>(trained.frames) / 6000.0, trained.seconds_features, trained.seconds_gmm,
+      trained.seconds_total);
+}
+
+}  // namespace sotto
