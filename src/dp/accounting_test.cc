@@ -108,13 +108,15 @@ TEST(Golden, PldLiesInTheStatedBracketsAndIsNarrow) {
 }
 
 TEST(MethodCard, ReferenceValuesOfDpSgd) {
-  const auto orders = DefaultRdpOrders();
   const PrivacyEvent mnist = Steps(256.0 / 60000.0, 1.1, 14062);
   EXPECT_NEAR(Rdp(mnist, 1e-5).eps, 2.596556, 2e-6);
-  std::vector<double> rdp;
-  rdp.reserve(orders.size());
-  for (const double order : orders) rdp.push_back(14062.0 * RdpOfEvent(mnist, order));
-  EXPECT_NEAR(RdpToEpsilonClassic(orders, rdp, 1e-5).eps, 3.008272, 2e-6);
+  // By Mironov's older conversion, looser, as older papers have it.
+  double classic = 1e9;
+  for (const double order : DefaultRdpOrders()) {
+    const double rdp = 14062.0 * RdpOfEvent(mnist, order);
+    classic = std::min(classic, rdp - std::log(1e-5) / (order - 1.0));
+  }
+  EXPECT_NEAR(classic, 3.008272, 2e-6);
   const PldEpsilon pld = Pld(mnist, 1e-5);
   EXPECT_NEAR(pld.eps, 2.3816, 1e-4);
   EXPECT_GE(pld.eps_lower, 2.3715);
@@ -188,17 +190,9 @@ TEST(Pld, GaussianCompositionIsExactAtAnyDelta) {
     EXPECT_GE(found.eps, exact) << delta;
     EXPECT_LT(found.eps - found.eps_lower, 3e-4) << delta;
   }
-  const PrivacyEvent event = Steps(1.0, 4.0, 10);
-  for (const double eps : {0.1, 1.0, 5.0}) {
-    const PldDelta found = PldDeltaAt({&event, 1}, eps);
-    const double exact = GaussianDelta(std::sqrt(10.0) / 4.0, eps);
-    EXPECT_LE(found.delta_lower, exact);
-    EXPECT_GE(found.delta, exact);
-    EXPECT_NEAR(found.delta / found.delta_lower, 1.0, 1e-3);
-  }
 }
 
-// Brute force: delta of k-fold randomised response is a binomial sum.
+// Brute force: the delta of k-fold randomised response is a binomial sum.
 TEST(Pld, PureCompositionEqualsTheBinomialSum) {
   const double eps = 0.3;
   const int k = 40;
@@ -215,10 +209,10 @@ TEST(Pld, PureCompositionEqualsTheBinomialSum) {
                  -std::expm1(asked - loss);
       }
     }
-    const PldDelta found = PldDeltaAt({&event, 1}, asked);
-    EXPECT_LE(found.delta_lower, exact * (1.0 + 1e-9));
-    EXPECT_GE(found.delta, exact * (1.0 - 1e-9));
-    EXPECT_NEAR(found.delta / exact, 1.0, 1e-6);
+    const PldEpsilon found = Pld(event, exact);
+    EXPECT_LE(found.eps_lower, asked + 1e-6);
+    EXPECT_GE(found.eps, asked - 1e-6);
+    EXPECT_LT(found.eps - found.eps_lower, 1e-4);
   }
 }
 
@@ -311,18 +305,6 @@ TEST(Budget, CompositionRulesAgreeOnWhatTheyMust) {
   EXPECT_LE(*gaussian.ConcentratedEpsilon(1e-5), gaussian.RenyiEpsilon(1e-5).eps + 1e-5);
 }
 
-TEST(Budget, ParallelPartsCountOnceAndTheWorstDecides) {
-  Budget small;
-  small.Spend(PrivacyEvent::Pure(0.5, "rr"));
-  Budget large;
-  large.Spend(PrivacyEvent::Pure(2.0, "rr"));
-  Budget budget;
-  budget.Spend(PrivacyEvent::Pure(0.25, "rr"));
-  budget.SpendParallel({small, large, small});
-  EXPECT_NEAR(budget.SequentialEpsilon(0.0), 2.25, 1e-12);
-  EXPECT_LE(budget.LossEpsilon(1e-9).eps, 2.25 + 1e-4);
-}
-
 TEST(Budget, ALimitRefusesBeforeAnythingIsSpent) {
   Budget budget = Budget::WithLimit(1.0, 0.0);
   budget.Spend(PrivacyEvent::Pure(0.6, "rr"));
@@ -352,10 +334,11 @@ TEST(Allows, FormulasAndTheirIntegrals) {
     }
   }
   for (const double mu : {0.5, 2.0}) {
-    EXPECT_NEAR(GdpTradeOff(mu, GdpEerFloor(mu)), GdpEerFloor(mu), 1e-12);
+    const auto curve = [mu](double alarm) { return NormalCdf(-NormalQuantile(alarm) - mu); };
+    EXPECT_NEAR(curve(GdpEerFloor(mu)), GdpEerFloor(mu), 1e-12);
     double area = 0.0;
     const int n = 20000;
-    for (int i = 0; i < n; ++i) area += GdpTradeOff(mu, (i + 0.5) / n) / n;
+    for (int i = 0; i < n; ++i) area += curve((i + 0.5) / n) / n;
     EXPECT_NEAR(GdpAucCeiling(mu), 1.0 - area, 1e-4);
   }
   EXPECT_NEAR(TopOneCeiling(1.0, 0.0, 2), 1.0 - EerFloor(1.0, 0.0), 1e-12);
@@ -372,7 +355,6 @@ TEST(Normal, TailsAndBinomialBounds) {
   EXPECT_NEAR(NormalQuantile(1e-20), -9.262340089798408, 1e-10);
   EXPECT_NEAR(BinomialUpperTail(3, 5, 0.4), 0.31744, 1e-12);
   EXPECT_NEAR(ClopperPearsonHigh(0, 100, 0.05), 1.0 - std::pow(0.05, 0.01), 1e-12);
-  EXPECT_NEAR(ClopperPearsonLow(100, 100, 0.05), std::pow(0.05, 0.01), 1e-12);
 }
 
 TEST(Parameters, OnlyAWeakEpsilonIsWarnedAbout) {

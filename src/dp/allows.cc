@@ -18,12 +18,6 @@ double AucCeiling(double eps, double delta) {
   return 1.0 - (1.0 - delta) * (1.0 - delta) / (1.0 + std::exp(eps));
 }
 
-double GdpTradeOff(double mu, double false_alarm) {
-  if (false_alarm <= 0.0) return 1.0;
-  if (false_alarm >= 1.0) return 0.0;
-  return NormalCdf(-NormalQuantile(false_alarm) - mu);
-}
-
 double GdpEerFloor(double mu) { return NormalCdf(-0.5 * mu); }
 double GdpAucCeiling(double mu) { return NormalCdf(mu * M_SQRT1_2); }
 

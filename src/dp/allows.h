@@ -19,7 +19,6 @@ double TradeOff(double eps, double delta, double false_alarm);
 double EerFloor(double eps, double delta);
 double AucCeiling(double eps, double delta);
 
-double GdpTradeOff(double mu, double false_alarm);
 double GdpEerFloor(double mu);    // Φ(−μ/2)
 double GdpAucCeiling(double mu);  // Φ(μ/√2)
 

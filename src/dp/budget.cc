@@ -15,7 +15,6 @@ namespace sotto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostPaths = 4096;
 
 bool IsGaussian(const PrivacyEvent& event) {
   return event.kind == EventKind::kGaussian || event.kind == EventKind::kSubsampledGaussian;
@@ -52,38 +51,6 @@ std::vector<Use> Uses(std::span<const PrivacyEvent> events, double delta) {
   return uses;
 }
 
-double DeltaOf(std::span<const PrivacyEvent> events) {
-  double sum = 0.0;
-  for (const PrivacyEvent& event : events) sum += event.delta * static_cast<double>(event.count);
-  return sum;
-}
-
-double Sequential(std::span<const PrivacyEvent> events, double delta) {
-  const double open = delta - DeltaOf(events);
-  if (open < 0.0) return kInfinity;
-  double sum = 0.0;
-  for (const Use& use : Uses(events, open)) sum += use.count * use.eps;
-  return sum;
-}
-
-double Advanced(std::span<const PrivacyEvent> events, double delta) {
-  const double open = delta - DeltaOf(events);
-  if (!(open > 0.0)) return Sequential(events, delta);
-  const double slack = 0.5 * open;  // the other half is for the Gaussian uses
-  double linear = 0.0;
-  double drift = 0.0;
-  double squares = 0.0;
-  for (const Use& use : Uses(events, open - slack)) {
-    linear += use.count * use.eps;
-    drift += use.count * use.eps * std::tanh(0.5 * use.eps);
-    squares += use.count * use.eps * use.eps;
-  }
-  const double second =
-      drift + std::sqrt(2.0 * squares * std::log(M_E + std::sqrt(squares) / slack));
-  const double third = drift + std::sqrt(2.0 * squares * std::log(1.0 / slack));
-  return std::min({linear, second, third});
-}
-
 }  // namespace
 
 Budget Budget::WithLimit(double eps, double delta) {
@@ -113,13 +80,6 @@ void Budget::Spend(const PrivacyEvent& event) {
   *this = std::move(after);
 }
 
-void Budget::SpendParallel(std::vector<Budget> parts) {
-  Budget after = *this;
-  after.parallel_.push_back(std::move(parts));
-  after.CheckLimit();
-  *this = std::move(after);
-}
-
 void Budget::CheckLimit() const {
   if (!limit_eps_) return;
   double spent = SequentialEpsilon(limit_delta_);
@@ -135,107 +95,79 @@ void Budget::CheckLimit() const {
 }
 
 double Budget::OwnDelta() const {
-  double most = 0.0;
-  for (const auto& path : Paths()) most = std::max(most, DeltaOf(path));
-  return most;
-}
-
-std::vector<std::vector<PrivacyEvent>> Budget::Paths() const {
-  std::vector<std::vector<PrivacyEvent>> paths = {events_};
-  for (const std::vector<Budget>& group : parallel_) {
-    std::vector<std::vector<PrivacyEvent>> longer;
-    for (const Budget& part : group) {
-      for (const auto& tail : part.Paths()) {
-        for (const auto& path : paths) {
-          if (longer.size() == kMostPaths) {
-            throw Error(fmt::format("more than {} combinations of parallel parts", kMostPaths));
-          }
-          longer.push_back(path);
-          longer.back().insert(longer.back().end(), tail.begin(), tail.end());
-        }
-      }
-    }
-    if (!longer.empty()) paths = std::move(longer);
-  }
-  return paths;
+  double sum = 0.0;
+  for (const PrivacyEvent& event : events_) sum += event.delta * static_cast<double>(event.count);
+  return sum;
 }
 
 double Budget::SequentialEpsilon(double delta) const {
-  double most = 0.0;
-  for (const auto& path : Paths()) most = std::max(most, Sequential(path, delta));
-  return most;
+  const double open = delta - OwnDelta();
+  if (open < 0.0) return kInfinity;
+  double sum = 0.0;
+  for (const Use& use : Uses(events_, open)) sum += use.count * use.eps;
+  return sum;
 }
 
 double Budget::AdvancedEpsilon(double delta) const {
   CheckDelta(delta);
-  double most = 0.0;
-  for (const auto& path : Paths()) most = std::max(most, Advanced(path, delta));
-  return most;
+  const double open = delta - OwnDelta();
+  if (!(open > 0.0)) return SequentialEpsilon(delta);
+  const double slack = 0.5 * open;  // the other half is for the Gaussian uses
+  double linear = 0.0;
+  double drift = 0.0;
+  double squares = 0.0;
+  for (const Use& use : Uses(events_, open - slack)) {
+    linear += use.count * use.eps;
+    drift += use.count * use.eps * std::tanh(0.5 * use.eps);
+    squares += use.count * use.eps * use.eps;
+  }
+  const double second =
+      drift + std::sqrt(2.0 * squares * std::log(M_E + std::sqrt(squares) / slack));
+  const double third = drift + std::sqrt(2.0 * squares * std::log(1.0 / slack));
+  return std::min({linear, second, third});
 }
 
 RdpEpsilon Budget::RenyiEpsilon(double delta) const {
-  const auto orders = DefaultRdpOrders();
-  RdpEpsilon most;
-  for (const auto& path : Paths()) {
-    if (path.empty()) continue;
-    const RdpEpsilon one = RdpCompose(path, delta, orders);
-    if (one.eps >= most.eps) most = one;
-  }
-  return most;
+  if (events_.empty()) return {};
+  return RdpCompose(events_, delta, DefaultRdpOrders());
 }
 
 PldEpsilon Budget::LossEpsilon(double delta, const PldOptions& options) const {
-  PldEpsilon most;
-  for (const auto& path : Paths()) {
-    const PldEpsilon one = PldCompose(path, delta, options);
-    most.eps = std::max(most.eps, one.eps);
-    most.eps_lower = std::max(most.eps_lower, one.eps_lower);
-    most.step = std::max(most.step, one.step);
-    most.points = std::max(most.points, one.points);
-  }
-  return most;
+  return PldCompose(events_, delta, options);
 }
 
 std::optional<double> Budget::Rho() const {
-  double most = 0.0;
-  for (const auto& path : Paths()) {
-    double sum = 0.0;
-    for (const PrivacyEvent& event : path) {
-      const auto count = static_cast<double>(event.count);
-      switch (event.kind) {
-        case EventKind::kGaussian:
-          sum += count * 0.5 / (event.noise * event.noise);
-          break;
-        case EventKind::kPure:
-        case EventKind::kLaplace:
-          sum += count * 0.5 * event.eps * event.eps;
-          break;
-        case EventKind::kApproximate:
-        case EventKind::kSubsampledGaussian:
-          return std::nullopt;
-      }
+  double sum = 0.0;
+  for (const PrivacyEvent& event : events_) {
+    const auto count = static_cast<double>(event.count);
+    switch (event.kind) {
+      case EventKind::kGaussian:
+        sum += count * 0.5 / (event.noise * event.noise);
+        break;
+      case EventKind::kPure:
+      case EventKind::kLaplace:
+        sum += count * 0.5 * event.eps * event.eps;
+        break;
+      case EventKind::kApproximate:
+      case EventKind::kSubsampledGaussian:
+        return std::nullopt;
     }
-    most = std::max(most, sum);
   }
-  return most;
+  return sum;
 }
 
 std::optional<double> Budget::ConcentratedEpsilon(double delta) const {
   const auto rho = Rho();
   if (!rho) return std::nullopt;
-  return ZcdpToEpsilon(*rho, delta);
-}
-
-double ZcdpToEpsilon(double rho, double delta) {
   CheckDelta(delta);
-  if (rho <= 0.0) return 0.0;
+  if (*rho <= 0.0) return 0.0;
   // Any order gives a valid epsilon; the orders are spread evenly in ln(α − 1) around the minimum.
   double best = kInfinity;
-  const double centre = std::log(std::sqrt(-std::log(delta) / rho));
+  const double centre = std::log(std::sqrt(-std::log(delta) / *rho));
   for (int i = -600; i <= 600; ++i) {
     const double excess = std::exp(centre + 0.005 * i);
     const double alpha = 1.0 + excess;
-    best = std::min(best, rho * alpha + std::log(excess / alpha) -
+    best = std::min(best, *rho * alpha + std::log(excess / alpha) -
                               (std::log(delta) + std::log(alpha)) / excess);
   }
   return std::max(0.0, best);

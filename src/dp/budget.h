@@ -22,12 +22,8 @@ class Budget {
   static Budget WithLimit(double eps, double delta);
 
   void Spend(const PrivacyEvent& event);
-  // Parts of the data that share no person, each with a budget of its own: a person is in one part,
-  // so what counts is the part that spent most.
-  void SpendParallel(std::vector<Budget> parts);
-
   const std::vector<PrivacyEvent>& Events() const { return events_; }
-  bool Empty() const { return events_.empty() && parallel_.empty(); }
+  bool Empty() const { return events_.empty(); }
   // The delta that mechanisms spend by themselves, whatever the accountant (sum over uses).
   double OwnDelta() const;
 
@@ -41,23 +37,17 @@ class Budget {
   PldEpsilon LossEpsilon(double delta, const PldOptions& options = {}) const;
 
   // zCDP (Bun & Steinke 2016): the sum of rho, absent where a mechanism has none (subsampling,
-  // approximate); and the epsilon it gives.
+  // approximate); and the epsilon it gives at this delta, minimised over all orders.
   std::optional<double> Rho() const;
   std::optional<double> ConcentratedEpsilon(double delta) const;
 
  private:
-  // What one person can be part of: the common events and, of every parallel group, one part.
-  std::vector<std::vector<PrivacyEvent>> Paths() const;
   void CheckLimit() const;
 
   std::vector<PrivacyEvent> events_;
-  std::vector<std::vector<Budget>> parallel_;
   std::optional<double> limit_eps_;
   double limit_delta_ = 0.0;
 };
-
-// The epsilon of rho-zCDP at this delta, minimised over all orders.
-double ZcdpToEpsilon(double rho, double delta);
 
 // The smallest sigma/sensitivity with which `steps` uses on Poisson samples of rate q stay within
 // (eps, delta), rounded up to 1e-4 relative; by PLD, or by RDP where `renyi`.

@@ -160,7 +160,9 @@ inline Falsification FalsifyDp(const TestedMechanism& mechanism,
         const std::span<const double> y = swapped ? first : b.at(name);
         const Event event = BestEvent(x.first(half), y.first(half), pair.delta);
         const std::size_t rest = options.samples - half;
-        const double low = ClopperPearsonLow(Count(x.subspan(half), event), rest, error);
+        // The lower bound of hits is one less the upper bound of misses.
+        const double low =
+            1.0 - ClopperPearsonHigh(rest - Count(x.subspan(half), event), rest, error);
         const double high = ClopperPearsonHigh(Count(y.subspan(half), event), rest, error);
         if (low > pair.delta) {
           const double shown = std::log((low - pair.delta) / high);

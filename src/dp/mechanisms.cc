@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/error.h"
 #include "dp/gaussian.h"
@@ -28,40 +27,32 @@ void CheckDimension(std::size_t expected, std::size_t found) {
   }
 }
 
-template <typename Norm>
-std::vector<double> Clip(std::span<const double> v, double bound, const Norm& norm) {
-  CheckSensitivity(bound);
-  std::vector<double> clipped(v.begin(), v.end());
-  double largest = 0.0;
-  for (const double value : v) {
-    if (!std::isfinite(value)) throw Error("clipping: a value is not finite");
-    largest = std::max(largest, std::abs(value));
-  }
-  if (largest == 0.0) return clipped;
-  // The norm of v/largest cannot overflow; 1e-12 covers the rounding of all operations here.
-  for (double& value : clipped) value /= largest;
-  const double length = norm(clipped) * (1.0 + 1e-12);
-  if (length * largest <= bound) return {v.begin(), v.end()};
-  for (double& value : clipped) value *= bound / length * (1.0 - 1e-12);
-  return clipped;
+template <typename Draw>
+std::vector<double> AddNoise(std::span<const double> values, const NoiseGrid& grid,
+                             const Draw& draw) {
+  std::vector<double> out;
+  out.reserve(values.size());
+  for (const double value : values) out.push_back(grid.Value(grid.Round(value) + draw()));
+  return out;
 }
 
 }  // namespace
 
 std::vector<double> ClipL1(std::span<const double> v, double bound) {
-  return Clip(v, bound, [](const std::vector<double>& x) {
-    double sum = 0.0;
-    for (const double value : x) sum += std::abs(value);
-    return sum;
-  });
-}
-
-std::vector<double> ClipL2(std::span<const double> v, double bound) {
-  return Clip(v, bound, [](const std::vector<double>& x) {
-    double sum = 0.0;
-    for (const double value : x) sum += value * value;
-    return std::sqrt(sum);
-  });
+  CheckSensitivity(bound);
+  double largest = 0.0;
+  for (const double value : v) {
+    if (!std::isfinite(value)) throw Error("clipping: a value is not finite");
+    largest = std::max(largest, std::abs(value));
+  }
+  // The norm of v/largest cannot overflow; 1e-12 covers the rounding of all operations here.
+  double norm = 0.0;
+  for (const double value : v) norm += largest > 0.0 ? std::abs(value / largest) : 0.0;
+  const double length = norm * (1.0 + 1e-12);
+  std::vector<double> clipped(v.begin(), v.end());
+  if (length * largest <= bound) return clipped;
+  for (double& value : clipped) value = value / largest * (bound / length * (1.0 - 1e-12));
+  return clipped;
 }
 
 LaplaceMechanism::LaplaceMechanism(double eps, double l1_sensitivity, std::size_t dimension)
@@ -73,26 +64,11 @@ LaplaceMechanism::LaplaceMechanism(double eps, double l1_sensitivity, std::size_
   scale_units_ = CeilUnits(units / eps);
 }
 
-double LaplaceMechanism::Release(double value, Budget& budget) const {
-  return Release(std::span(&value, 1), budget).front();
-}
-
-std::vector<double> LaplaceMechanism::Release(std::span<const double> values,
-                                              Budget& budget) const {
-  SecureBits bits;
-  return Release(values, budget, bits);
-}
-
 std::vector<double> LaplaceMechanism::Release(std::span<const double> values, Budget& budget,
                                               BitSource& bits) const {
   CheckDimension(dimension_, values.size());
   budget.Spend(Event());
-  std::vector<double> out;
-  out.reserve(values.size());
-  for (const double value : values) {
-    out.push_back(grid_.Value(grid_.Round(value) + DiscreteLaplace(scale_units_, bits)));
-  }
-  return out;
+  return AddNoise(values, grid_, [&] { return DiscreteLaplace(scale_units_, bits); });
 }
 
 GaussianMechanism::GaussianMechanism(double noise, double l2_sensitivity, std::size_t dimension)
@@ -118,47 +94,20 @@ GaussianMechanism GaussianMechanism::ForNoise(double noise, double l2_sensitivit
   return {noise, l2_sensitivity, dimension};
 }
 
-double GaussianMechanism::Release(double value, Budget& budget) const {
-  return Release(std::span(&value, 1), budget).front();
-}
-
-std::vector<double> GaussianMechanism::Release(std::span<const double> values,
-                                               Budget& budget) const {
-  SecureBits bits;
-  return Release(values, budget, bits);
-}
-
 std::vector<double> GaussianMechanism::Release(std::span<const double> values, Budget& budget,
                                                BitSource& bits) const {
   CheckDimension(dimension_, values.size());
   budget.Spend(Event());
-  std::vector<double> out;
-  out.reserve(values.size());
-  for (const double value : values) {
-    out.push_back(grid_.Value(grid_.Round(value) + DiscreteGaussian(sigma_units_, bits)));
-  }
-  return out;
+  return AddNoise(values, grid_, [&] { return DiscreteGaussian(sigma_units_, bits); });
 }
 
-ExponentialMechanism::ExponentialMechanism(double eps, double utility_sensitivity,
-                                           Selection selection)
-    : eps_(eps), selection_(selection) {
+ExponentialMechanism::ExponentialMechanism(double eps, double utility_sensitivity) : eps_(eps) {
   CheckEpsilon(eps);
   CheckSensitivity(utility_sensitivity);
   // Neighbours' rounded utilities differ by at most factor·sensitivity + 1 units, and must stay
   // within eps/2, that is eps·2^39 units.
   factor_ = (std::ldexp(eps, 39) - 1.0) / utility_sensitivity * (1.0 - 1e-12);
   if (!(factor_ > 0.0)) throw Error(fmt::format("epsilon {}: too small to select with", eps));
-}
-
-PrivacyEvent ExponentialMechanism::Event() const {
-  return PrivacyEvent::Pure(
-      eps_, selection_ == Selection::kExponential ? "exponential" : "permute-and-flip");
-}
-
-std::size_t ExponentialMechanism::Release(std::span<const double> utilities, Budget& budget) const {
-  SecureBits bits;
-  return Release(utilities, budget, bits);
 }
 
 std::size_t ExponentialMechanism::Release(std::span<const double> utilities, Budget& budget,
@@ -173,22 +122,12 @@ std::size_t ExponentialMechanism::Release(std::span<const double> utilities, Bud
                               utility));
     }
   }
-  budget.Spend(Event());
+  budget.Spend(PrivacyEvent::Pure(eps_, "exponential"));
   const double best = *std::max_element(units.begin(), units.end());
   std::vector<std::uint64_t> costs;
   costs.reserve(units.size());
   for (const double unit : units) costs.push_back(static_cast<std::uint64_t>(best - unit));
-  if (selection_ == Selection::kExponential) return SampleByCost(costs, 40, bits);
-  // Permute and flip: the same proposals without replacement. The best is always kept.
-  std::vector<std::size_t> order(costs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t left = order.size(); left > 0; --left) {
-    std::swap(order[bits.Below(left)], order[left - 1]);
-    const std::size_t i = order[left - 1];
-    if (BernoulliExpMinus(costs[i], Uint128{1} << 40, bits)) return i;
-  }
-  throw Error(
-      "exponential mechanism: no candidate was kept");  // not reachable: the best has cost 0
+  return SampleByCost(costs, 40, bits);
 }
 
 std::size_t SampleByCost(std::span<const std::uint64_t> costs, int shift, BitSource& bits) {
@@ -211,11 +150,6 @@ RandomisedResponse::RandomisedResponse(double eps, std::size_t categories)
 
 double RandomisedResponse::KeepProbability() const {
   return 1.0 / (1.0 + static_cast<double>(categories_ - 1) * std::exp(-eps_));
-}
-
-std::size_t RandomisedResponse::Release(std::size_t truth, Budget& budget) const {
-  SecureBits bits;
-  return Release(truth, budget, bits);
 }
 
 std::size_t RandomisedResponse::Release(std::size_t truth, Budget& budget, BitSource& bits) const {

@@ -1,6 +1,6 @@
 // Laplace, Gaussian, exponential and randomised response. Each release reports into a Budget first
-// (a refused budget releases nothing), and draws from the operating system's CSPRNG by the exact
-// samplers of samplers.h. No parameter has a default that would spend privacy unasked.
+// (a refused budget releases nothing), and draws from the given bits (bits.h) by the exact samplers
+// of samplers.h. No parameter has a default that would spend privacy unasked.
 //
 // Laplace noise in doubles reveals its input through the low bits (Mironov 2012: most outputs of
 // the textbook version exclude the neighbouring input with certainty). Here value and noise are
@@ -20,10 +20,9 @@
 
 namespace sotto {
 
-// Scales v down to L1 (L2) norm at most `bound`, rounding included; what is within stays as it is.
+// Scales v down to L1 norm at most `bound`, rounding included; what is within stays as it is.
 // Throws Error when a value is not finite.
 std::vector<double> ClipL1(std::span<const double> v, double bound);
-std::vector<double> ClipL2(std::span<const double> v, double bound);
 
 // eps-DP noise of scale sensitivity/eps on every coordinate. `l1_sensitivity` is the largest L1
 // distance between the values of neighbouring inputs: the caller's proof, or ClippedSensitivity()
@@ -32,9 +31,6 @@ class LaplaceMechanism {
  public:
   LaplaceMechanism(double eps, double l1_sensitivity, std::size_t dimension = 1);
 
-  double Release(double value, Budget& budget) const;
-  std::vector<double> Release(std::span<const double> values, Budget& budget) const;
-  // The same from other bits: a keyed stream, or seeded ones in tests.
   std::vector<double> Release(std::span<const double> values, Budget& budget,
                               BitSource& bits) const;
 
@@ -60,8 +56,6 @@ class GaussianMechanism {
   // noise = sigma / sensitivity.
   static GaussianMechanism ForNoise(double noise, double l2_sensitivity, std::size_t dimension = 1);
 
-  double Release(double value, Budget& budget) const;
-  std::vector<double> Release(std::span<const double> values, Budget& budget) const;
   std::vector<double> Release(std::span<const double> values, Budget& budget,
                               BitSource& bits) const;
 
@@ -76,24 +70,17 @@ class GaussianMechanism {
   std::uint64_t sigma_units_;
 };
 
-// Chooses an index with Pr ∝ exp(eps·utility/(2·sensitivity)) (McSherry & Talwar 2007), or by
-// permute-and-flip (McKenna & Sheldon 2020), whose utility is never worse at the same eps.
-// Utilities are rounded to a 2^−40 part of their scale, and the factor is reduced to pay for it.
-enum class Selection { kExponential, kPermuteAndFlip };
-
+// Chooses an index with Pr ∝ exp(eps·utility/(2·sensitivity)) (McSherry & Talwar 2007). Utilities
+// are rounded to a 2^−40 part of their scale, and the factor is reduced to pay for it.
 class ExponentialMechanism {
  public:
-  ExponentialMechanism(double eps, double utility_sensitivity,
-                       Selection selection = Selection::kExponential);
+  ExponentialMechanism(double eps, double utility_sensitivity);
 
-  std::size_t Release(std::span<const double> utilities, Budget& budget) const;
   std::size_t Release(std::span<const double> utilities, Budget& budget, BitSource& bits) const;
-  PrivacyEvent Event() const;
 
  private:
   double eps_;
   double factor_;  // utility to exponent units of 2^−40
-  Selection selection_;
 };
 
 // An index with Pr ∝ exp(−cost/2^shift), exactly: uniform proposals, each kept with that
@@ -107,7 +94,6 @@ class RandomisedResponse {
  public:
   RandomisedResponse(double eps, std::size_t categories);
 
-  std::size_t Release(std::size_t truth, Budget& budget) const;
   std::size_t Release(std::size_t truth, Budget& budget, BitSource& bits) const;
   double KeepProbability() const;
   // Unbiased shares of the categories from counts of released answers; may be negative.

@@ -63,29 +63,17 @@ double BinomialUpperTail(std::uint64_t k, std::uint64_t n, double p) {
   return std::max(0.0, 1.0 - sum);
 }
 
-namespace {
-
-// The p at which the rising function Pr(X ≥ k) reaches `value`; the side that keeps the bound
-// valid.
-double SolveTail(std::uint64_t k, std::uint64_t n, double value, bool lower_side) {
+double ClopperPearsonHigh(std::uint64_t k, std::uint64_t n, double error) {
+  if (k >= n) return 1.0;
+  // The p at which the rising function Pr(X > k) reaches 1 − error.
   double low = 0.0;
   double high = 1.0;
   for (int i = 0; i < 100; ++i) {
     const double middle = 0.5 * (low + high);
     if (middle <= low || middle >= high) break;
-    (BinomialUpperTail(k, n, middle) < value ? low : high) = middle;
+    (BinomialUpperTail(k + 1, n, middle) < 1.0 - error ? low : high) = middle;
   }
-  return lower_side ? low : high;
-}
-
-}  // namespace
-
-double ClopperPearsonLow(std::uint64_t k, std::uint64_t n, double error) {
-  return k == 0 ? 0.0 : SolveTail(k, n, error, true);
-}
-
-double ClopperPearsonHigh(std::uint64_t k, std::uint64_t n, double error) {
-  return k >= n ? 1.0 : SolveTail(k + 1, n, 1.0 - error, false);
+  return high;
 }
 
 }  // namespace sotto

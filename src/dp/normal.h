@@ -17,9 +17,8 @@ double NormalQuantile(double p);
 double LogBinomialPmf(std::uint64_t k, std::uint64_t n, double p);
 double BinomialUpperTail(std::uint64_t k, std::uint64_t n, double p);
 
-// One-sided Clopper–Pearson bounds at this error probability: the true rate lies above `low` (below
-// `high`) with probability at least 1 − error.
-double ClopperPearsonLow(std::uint64_t k, std::uint64_t n, double error);
+// One-sided Clopper–Pearson bound at this error probability: the true rate lies below it with
+// probability at least 1 − error.
 double ClopperPearsonHigh(std::uint64_t k, std::uint64_t n, double error);
 
 }  // namespace sotto

@@ -9,7 +9,6 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 #include "base/error.h"
 #include "dp/double_fft.h"
@@ -75,18 +74,11 @@ Cumulants OfParts(const std::vector<Part>& parts, double theta) {
   return total;
 }
 
-// What is asked: the epsilon of a delta, or the delta of an epsilon.
-struct Question {
-  std::optional<double> delta;
-  double eps = 0.0;
-};
-
-// The tilt whose bulk lies where the question is decided.
-double ChooseTilt(const std::vector<Part>& parts, const Question& question, double highest) {
+// The tilt whose bulk lies where the epsilon of this delta is decided.
+double ChooseTilt(const std::vector<Part>& parts, double delta, double highest) {
   const auto reached = [&](double theta) {
     const Cumulants c = OfParts(parts, theta);
-    if (question.delta) return c.log_moment - theta * c.mean <= std::log(*question.delta);
-    return c.mean >= question.eps;
+    return c.log_moment - theta * c.mean <= std::log(delta);
   };
   if (reached(0.0)) return 0.0;
   double high = 1.0;
@@ -207,54 +199,34 @@ Composed Convolve(const std::vector<Part>& upper, const std::vector<Part>& lower
   return out;
 }
 
-// Answers from the composed distribution: delta(eps) = Pr(∞) + Σ_{s > eps} p(s)·(1 − e^{eps − s}).
-class Answers {
- public:
-  Answers(const Composed& composed, std::size_t side) : c_(composed), side_(side) {}
-
-  double Epsilon(double delta) const {
-    const double open = delta - c_.infinite[side_];
-    if (open <= 0.0) return kInfinity;
-    double above = side_ == 0 ? BeyondWindow() : 0.0;
-    double discounted = 0.0;  // Σ p(s)·e^{Loss(i) − s}
-    for (std::size_t i = c_.w[side_].size(); i-- > 0;) {
-      const double folded = side_ == 1 ? Folded(i) : 0.0;
-      if (above - discounted - folded > open) {  // crossed between points i and i + 1
-        // above − e^{eps − Loss(i)}·discounted = open, linear in e^eps.
-        const double ratio = (above - folded - open) / discounted;
-        return std::max(0.0, Loss(i) + std::log(ratio));
-      }
-      if (Loss(i) <= 0.0) return 0.0;
-      const double mass = Mass(i);
-      above += mass;
-      discounted = (discounted + mass) * std::exp(-c_.step);
+// The epsilon of delta(eps) = Pr(∞) + Σ_{s > eps} p(s)·(1 − e^{eps − s}), for the upper (side 0) or
+// the lower result.
+double EpsilonOf(const Composed& c, std::size_t side, double delta) {
+  const std::vector<double>& w = c.w[side];
+  const auto loss = [&](std::size_t i) {
+    return c.offset + static_cast<double>(c.first + static_cast<std::int64_t>(i)) * c.step;
+  };
+  const auto untilt = [&](std::size_t i) {
+    return std::exp(c.log_moment[side] - c.theta * loss(i));
+  };
+  const double open = delta - c.infinite[side];
+  if (open <= 0.0) return kInfinity;
+  double above = side == 0 ? std::exp(kLogFolded) * untilt(w.size() - 1) : 0.0;  // of the window
+  double discounted = 0.0;  // Σ p(s)·e^{loss(i) − s}
+  for (std::size_t i = w.size(); i-- > 0;) {
+    const double folded = side == 1 ? 2.0 * std::exp(kLogFolded) * untilt(i) : 0.0;
+    if (above - discounted - folded > open) {  // crossed between points i and i + 1
+      // above − e^{eps − loss(i)}·discounted = open, linear in e^eps.
+      const double ratio = (above - folded - open) / discounted;
+      return std::max(0.0, loss(i) + std::log(ratio));
     }
-    return 0.0;
+    if (loss(i) <= 0.0) return 0.0;
+    const double mass = w[i] * untilt(i);
+    above += mass;
+    discounted = (discounted + mass) * std::exp(-c.step);
   }
-
-  double Delta(double eps) const {
-    double sum = side_ == 0 ? BeyondWindow() : 0.0;
-    std::size_t lowest = c_.w[side_].size();
-    for (std::size_t i = c_.w[side_].size(); i-- > 0 && Loss(i) > eps;) {
-      sum += Mass(i) * -std::expm1(eps - Loss(i));
-      lowest = i;
-    }
-    if (side_ == 1 && lowest < c_.w[side_].size()) sum -= Folded(lowest);
-    return std::clamp(sum + c_.infinite[side_], 0.0, 1.0);
-  }
-
- private:
-  double Loss(std::size_t i) const {
-    return c_.offset + static_cast<double>(c_.first + static_cast<std::int64_t>(i)) * c_.step;
-  }
-  double Untilt(std::size_t i) const { return std::exp(c_.log_moment[side_] - c_.theta * Loss(i)); }
-  double Mass(std::size_t i) const { return c_.w[side_][i] * Untilt(i); }
-  double BeyondWindow() const { return std::exp(kLogFolded) * Untilt(c_.w[side_].size() - 1); }
-  double Folded(std::size_t i) const { return 2.0 * std::exp(kLogFolded) * Untilt(i); }
-
-  const Composed& c_;
-  std::size_t side_;
-};
+  return 0.0;
+}
 
 std::vector<Part> Discretise(const std::vector<LossModel>& models,
                              const std::vector<double>& counts, double step, bool up) {
@@ -301,14 +273,14 @@ double TotalOffset(const std::vector<Part>& parts) {
 
 // One direction (all records added, or all removed).
 Composed ComposeDirection(const std::vector<LossModel>& models, const std::vector<double>& counts,
-                          const Question& question, const PldOptions& options) {
+                          double delta, const PldOptions& options) {
   double highest = 0.0;
   const double range = LossRange(models, highest);
   double uses = 0.0;
   for (const double count : counts) uses += count;
   // A coarse look finds the tilt and the width; then the grid follows from the tolerance.
   const auto coarse = Discretise(models, counts, range / 4096.0, true);
-  double theta = ChooseTilt(coarse, question, highest);
+  double theta = ChooseTilt(coarse, delta, highest);
   const Cumulants rough = OfParts(coarse, theta);
   const auto most = static_cast<double>(options.max_points);
   double step = std::sqrt(12.0 * options.tolerance / (uses * (theta + 1.0)));
@@ -333,29 +305,6 @@ Composed ComposeDirection(const std::vector<LossModel>& models, const std::vecto
   }
 }
 
-// Calls answer(composed) for each direction.
-template <typename Answer>
-void ForBothDirections(std::span<const PrivacyEvent> events, const Question& question,
-                       const PldOptions& options, const Answer& answer) {
-  options.Validate();
-  double uses = 0.0;
-  for (const PrivacyEvent& event : events) uses += static_cast<double>(event.count);
-  const double tail = 1e-9 * question.delta.value_or(1e-12) / std::max(uses, 1.0);
-  bool two = false;
-  for (std::size_t direction = 0; direction < 2; ++direction) {
-    std::vector<LossModel> models;
-    std::vector<double> counts;
-    for (const PrivacyEvent& event : events) {
-      auto both = LossModels(event, tail);
-      two = two || both.size() == 2;
-      models.push_back(std::move(both[std::min(direction, both.size() - 1)]));
-      counts.push_back(static_cast<double>(event.count));
-    }
-    answer(ComposeDirection(models, counts, question, options));
-    if (!two) break;
-  }
-}
-
 }  // namespace
 
 void PldOptions::Validate() const {
@@ -370,23 +319,27 @@ PldEpsilon PldCompose(std::span<const PrivacyEvent> events, double delta,
   CheckDelta(delta);
   PldEpsilon result;
   if (events.empty()) return result;
-  ForBothDirections(events, {delta, 0.0}, options, [&](const Composed& composed) {
-    result.eps = std::max(result.eps, Answers(composed, 0).Epsilon(delta));
-    result.eps_lower = std::max(result.eps_lower, Answers(composed, 1).Epsilon(delta));
+  options.Validate();
+  double uses = 0.0;
+  for (const PrivacyEvent& event : events) uses += static_cast<double>(event.count);
+  const double tail = 1e-9 * delta / std::max(uses, 1.0);
+  bool two = false;
+  for (std::size_t direction = 0; direction < 2; ++direction) {
+    std::vector<LossModel> models;
+    std::vector<double> counts;
+    for (const PrivacyEvent& event : events) {
+      auto both = LossModels(event, tail);
+      two = two || both.size() == 2;
+      models.push_back(std::move(both[std::min(direction, both.size() - 1)]));
+      counts.push_back(static_cast<double>(event.count));
+    }
+    const Composed composed = ComposeDirection(models, counts, delta, options);
+    result.eps = std::max(result.eps, EpsilonOf(composed, 0, delta));
+    result.eps_lower = std::max(result.eps_lower, EpsilonOf(composed, 1, delta));
     result.step = std::max(result.step, composed.step);
     result.points = std::max(result.points, composed.w[0].size());
-  });
-  return result;
-}
-
-PldDelta PldDeltaAt(std::span<const PrivacyEvent> events, double eps, const PldOptions& options) {
-  if (!(eps >= 0.0)) throw Error(fmt::format("epsilon {}: must be at least 0", eps));
-  PldDelta result;
-  if (events.empty()) return result;
-  ForBothDirections(events, {std::nullopt, eps}, options, [&](const Composed& composed) {
-    result.delta = std::max(result.delta, Answers(composed, 0).Delta(eps));
-    result.delta_lower = std::max(result.delta_lower, Answers(composed, 1).Delta(eps));
-  });
+    if (!two) break;
+  }
   return result;
 }
 

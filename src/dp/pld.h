@@ -37,12 +37,4 @@ struct PldEpsilon {
 PldEpsilon PldCompose(std::span<const PrivacyEvent> events, double delta,
                       const PldOptions& options = {});
 
-struct PldDelta {
-  double delta = 0.0;
-  double delta_lower = 0.0;
-};
-
-PldDelta PldDeltaAt(std::span<const PrivacyEvent> events, double eps,
-                    const PldOptions& options = {});
-
 }  // namespace sotto

@@ -89,18 +89,6 @@ double SubsampledGaussian(double q, double z, double alpha) {
   return LogAddExp(0.0, log_excess) / (alpha - 1.0);
 }
 
-template <typename Convert>
-RdpEpsilon Smallest(std::span<const double> orders, std::span<const double> rdp, double delta,
-                    const Convert& convert) {
-  CheckDelta(delta);
-  RdpEpsilon best{kInfinity, 0.0};
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    const double eps = std::max(0.0, convert(orders[i], rdp[i]));
-    if (eps < best.eps) best = {eps, orders[i]};
-  }
-  return best;
-}
-
 }  // namespace
 
 std::vector<double> DefaultRdpOrders() {
@@ -132,19 +120,6 @@ double RdpOfEvent(const PrivacyEvent& event, double alpha) {
          (alpha - 1.0);
 }
 
-RdpEpsilon RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta) {
-  return Smallest(orders, rdp, delta, [&](double alpha, double value) {
-    return value + std::log1p(-1.0 / alpha) - (std::log(delta) + std::log(alpha)) / (alpha - 1.0);
-  });
-}
-
-RdpEpsilon RdpToEpsilonClassic(std::span<const double> orders, std::span<const double> rdp,
-                               double delta) {
-  return Smallest(orders, rdp, delta, [&](double alpha, double value) {
-    return value - std::log(delta) / (alpha - 1.0);
-  });
-}
-
 RdpEpsilon RdpCompose(std::span<const PrivacyEvent> events, double delta,
                       std::span<const double> orders) {
   CheckDelta(delta);
@@ -159,7 +134,14 @@ RdpEpsilon RdpCompose(std::span<const PrivacyEvent> events, double delta,
   if (!(open > 0.0)) {
     throw Error(fmt::format("delta {}: the mechanisms used spend all of it by themselves", delta));
   }
-  return RdpToEpsilon(orders, rdp, open);
+  RdpEpsilon best{kInfinity, 0.0};
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    const double alpha = orders[i];
+    const double eps =
+        rdp[i] + std::log1p(-1.0 / alpha) - (std::log(open) + std::log(alpha)) / (alpha - 1.0);
+    if (std::max(0.0, eps) < best.eps) best = {std::max(0.0, eps), alpha};
+  }
+  return best;
 }
 
 }  // namespace sotto

@@ -27,16 +27,10 @@ struct RdpEpsilon {
   double order = 0.0;
 };
 
-// (eps, delta) from divergences at `orders`: eps = rdp + ln((α−1)/α) − (ln δ + ln α)/(α−1), the
-// smallest over the orders (Canonne, Kamath & Steinke 2020, proposition 12).
-RdpEpsilon RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta);
-
-// Mironov's older conversion, eps = rdp − ln δ/(α−1): looser; for comparison with older papers.
-RdpEpsilon RdpToEpsilonClassic(std::span<const double> orders, std::span<const double> rdp,
-                               double delta);
-
-// All events together. What kApproximate events leave open (their own delta) is taken off `delta`
-// first. Throws Error when nothing of it is left.
+// (eps, delta) of all events together from their divergences at `orders`: eps = rdp + ln((α−1)/α) −
+// (ln δ + ln α)/(α−1), the smallest over the orders (Canonne, Kamath & Steinke 2020, proposition
+// 12). What kApproximate events leave open (their own delta) is taken off `delta` first. Throws
+// Error when nothing of it is left.
 RdpEpsilon RdpCompose(std::span<const PrivacyEvent> events, double delta,
                       std::span<const double> orders);
 
