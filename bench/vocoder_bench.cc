@@ -18,7 +18,7 @@
 #include "dsp/aperiodicity.h"
 #include "dsp/envelope.h"
 #include "dsp/level.h"
-#include "dsp/mel_cepstrum.h"
+#include "dsp/mel_cepstrum_testing.h"
 #include "dsp/vocoder.h"
 
 namespace sotto {
@@ -129,7 +129,7 @@ void Quality(const std::vector<std::vector<float>>& recordings) {
   for (const auto& x : recordings) {
     const auto frames = Analyse(x, 16000);
     const auto y = Synthesise(frames, x.size());
-    const auto mcd = CompareEnvelopes(frames, Analyse(y, 16000));
+    const auto mcd = testing::CompareEnvelopes(frames, Analyse(y, 16000));
     distortion += mcd.mean_db;
     voiced_distortion += mcd.mean_voiced_db;
     worst_level = std::max(worst_level, std::abs(RmsDb(y) - RmsDb(x)));

@@ -48,6 +48,16 @@ void ExpectClose(double got, double expected, double tolerance, const std::strin
   EXPECT_NEAR(got, expected, tolerance * std::max(std::abs(expected), floor)) << what;
 }
 
+// The lowest threshold whose false-alarm rate is at most `most`, among the scores.
+RocPoint PointAtFalseAlarm(const ScoreLevels& data, double most) {
+  std::vector<double> scores;
+  for (const Level& level : data.levels) scores.push_back(level.score);
+  for (const RocPoint& point : RocAt(data, scores)) {
+    if (point.false_alarm <= most) return point;
+  }
+  return {std::numeric_limits<double>::infinity(), 1.0, 0.0};
+}
+
 struct Case {
   json expected;
   Trials trials;

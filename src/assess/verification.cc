@@ -290,17 +290,4 @@ std::vector<RocPoint> RocPoints(const ScoreLevels& data, std::size_t max_points)
   return points;
 }
 
-RocPoint PointAtFalseAlarm(const ScoreLevels& data, double max_false_alarm) {
-  RocPoint best{std::numeric_limits<double>::infinity(), 1.0, 0.0};
-  double missed = data.n_tar;
-  double accepted = 0.0;
-  for (auto level = data.levels.rbegin(); level != data.levels.rend(); ++level) {
-    missed -= level->tar;
-    accepted += level->non;
-    if (accepted / data.n_non > max_false_alarm) break;
-    best = {level->score, missed / data.n_tar, accepted / data.n_non};
-  }
-  return best;
-}
-
 }  // namespace sotto

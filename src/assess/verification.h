@@ -75,8 +75,4 @@ std::vector<RocPoint> RocAt(const ScoreLevels& data, std::span<const double> thr
 // curve to about `max_points`; the ends and the point nearest to equal error are always kept.
 std::vector<RocPoint> RocPoints(const ScoreLevels& data, std::size_t max_points);
 
-// The lowest threshold whose false-alarm rate is at most `max_false_alarm`, among the scores; where
-// even the highest score has too many, +inf (reject all).
-RocPoint PointAtFalseAlarm(const ScoreLevels& data, double max_false_alarm);
-
 }  // namespace sotto

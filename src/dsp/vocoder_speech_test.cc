@@ -8,7 +8,7 @@
 #include "audio/sound_file.h"
 #include "base/testing.h"
 #include "dsp/level.h"
-#include "dsp/mel_cepstrum.h"
+#include "dsp/mel_cepstrum_testing.h"
 #include "dsp/vocoder.h"
 #include "dsp/vocoder_testing.h"
 
@@ -43,7 +43,7 @@ TEST(VocoderOnSpeech, CopiesEnvelopeLevelAndLength) {
     ASSERT_EQ(y.size(), x.size());
     EXPECT_NEAR(RmsDb(y), RmsDb(x), 0.5);
     EXPECT_NEAR(ActiveSpeechLevel(y, 16000).active_db, ActiveSpeechLevel(x, 16000).active_db, 0.5);
-    distortion += CompareEnvelopes(frames, Analyse(y, 16000)).mean_db;
+    distortion += testing::CompareEnvelopes(frames, Analyse(y, 16000)).mean_db;
   }
   EXPECT_LT(distortion / static_cast<double>(speech.size()), 4.5);
 }

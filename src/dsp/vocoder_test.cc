@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "dsp/aperiodicity.h"
 #include "dsp/level.h"
-#include "dsp/mel_cepstrum.h"
+#include "dsp/mel_cepstrum_testing.h"
 #include "dsp/synthesis.h"
 #include "dsp/vocoder_testing.h"
 
@@ -266,16 +266,16 @@ TEST(MelCepstra, OfAWarpedCosineIsOneCoefficient) {
     frames.envelope.push_back(
         static_cast<float>(std::exp(2.0 * (0.5 + 0.25 * std::cos(3.0 * warped)))));
   }
-  const auto c = MelCepstra(frames, 5, alpha);
+  const auto c = testing::MelCepstra(frames, 5, alpha);
   const std::vector<double> expected = {0.5, 0.0, 0.0, 0.25, 0.0, 0.0};
   for (std::size_t m = 0; m < 6; ++m) EXPECT_NEAR(c[m], expected[m], 1e-4) << m;
   // A gain is c0 alone and no distortion; a cosine of 0.25 is 10/ln 10·√2·0.25 dB.
   auto louder = frames, flat = frames;
   for (float& v : louder.envelope) v *= 4.0F;
-  EXPECT_NEAR(CompareEnvelopes(frames, louder).mean_db, 0.0, 1e-3);
+  EXPECT_NEAR(testing::CompareEnvelopes(frames, louder).mean_db, 0.0, 1e-3);
   std::fill(flat.envelope.begin(), flat.envelope.end(), 1.0F);
-  EXPECT_NEAR(CompareEnvelopes(frames, flat).mean_db, 10.0 / std::log(10.0) * std::sqrt(2.0) * 0.25,
-              1e-3);
+  EXPECT_NEAR(testing::CompareEnvelopes(frames, flat).mean_db,
+              10.0 / std::log(10.0) * std::sqrt(2.0) * 0.25, 1e-3);
 }
 
 TEST(StreamSynthesiser, StandsPitchThatFallsFourOctavesFromFrameToFrame) {

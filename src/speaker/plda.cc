@@ -123,16 +123,6 @@ Plda Plda::FromCovariances(const VectorXd& mean, const MatrixXd& between, const 
   return plda;
 }
 
-MatrixXd Plda::Between() const {
-  const MatrixXd back = Invert(transform).inverse;
-  return back * psi.asDiagonal() * back.transpose();
-}
-
-MatrixXd Plda::Within() const {
-  const MatrixXd back = Invert(transform).inverse;
-  return back * back.transpose();
-}
-
 Plda ParseKaldiPlda(std::string_view bytes, const std::string& where) {
   KaldiReader reader(bytes, where);
   const bool binary = reader.BinaryMark();

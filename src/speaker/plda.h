@@ -26,8 +26,6 @@ struct Plda {
   // From the covariances; W must be positive definite (Error otherwise).
   static Plda FromCovariances(const Eigen::VectorXd& mean, const Eigen::MatrixXd& between,
                               const Eigen::MatrixXd& within);
-  Eigen::MatrixXd Between() const;
-  Eigen::MatrixXd Within() const;
 };
 
 // Kaldi's binary or text file: <Plda> mean transform psi </Plda>.
