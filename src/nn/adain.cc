@@ -2,19 +2,27 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "nn/content.h"
-#include "nn/convnext_json.h"
 #include "nn/eigen_backend.h"
+#include "nn/net_json.h"
 
 namespace sotto {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::int64_t kPiece = 2000, kAround = 200, kFade = 4;  // frames of 10 ms
+
+void Describe(AdainOptions& o, NetJson& json) {
+  json.Size("mels", o.mels, 1, 1024);
+  json.Size("bottleneck", o.bottleneck, 1, 8192);
+  json.Size("embedding", o.embedding, 1, 8192);
+  json.Size("stem_kernel", o.stem_kernel, 1, 99);
+  json.Size("window", o.spectrum.window, 2 * kSynthHop, 32 * kSynthHop);
+  json.Size("hop", o.spectrum.hop, kSynthHop, kSynthHop);
+  json.Body("content", o.content);
+  json.Body("speaker", o.speaker);
+  json.Body("decoder", o.decoder);
+}
 
 void RequireMels(const AdainNet& net, const Eigen::MatrixXf& mels, std::int64_t frames) {
   if (mels.rows() != net.Options().mels || mels.cols() < 1 || frames < 1) {
@@ -27,46 +35,11 @@ void RequireMels(const AdainNet& net, const Eigen::MatrixXf& mels, std::int64_t 
 }  // namespace
 
 AdainOptions ReadAdainOptions(const TensorFile& file) {
-  if (file.Meta("sotto.kind") != "adain") {
-    throw Error(fmt::format("{}: a net of kind '{}', expected 'adain'", file.where,
-                            file.Meta("sotto.kind")));
-  }
-  try {
-    const auto json = Json::parse(file.Meta("sotto.options"));
-    AdainOptions o;
-    json.at("mels").get_to(o.mels);
-    json.at("bottleneck").get_to(o.bottleneck);
-    json.at("embedding").get_to(o.embedding);
-    json.at("stem_kernel").get_to(o.stem_kernel);
-    json.at("window").get_to(o.spectrum.window);
-    json.at("hop").get_to(o.spectrum.hop);
-    o.content = ConvNextFromJson(json.at("content"), file.where);
-    o.speaker = ConvNextFromJson(json.at("speaker"), file.where);
-    o.decoder = ConvNextFromJson(json.at("decoder"), file.where);
-    CheckSize(file.where, "mels", o.mels, 1, 1024);
-    CheckSize(file.where, "bottleneck", o.bottleneck, 1, 8192);
-    CheckSize(file.where, "embedding", o.embedding, 1, 8192);
-    CheckSize(file.where, "stem_kernel", o.stem_kernel, 1, 99);
-    CheckSize(file.where, "hop", o.spectrum.hop, kSynthHop, kSynthHop);
-    CheckSize(file.where, "window", o.spectrum.window, 2 * kSynthHop, 32 * kSynthHop);
-    return o;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: metadata 'sotto.options': {}", file.where, error.what()));
-  }
+  return ReadNetOptions<AdainOptions>(file, "adain", Describe);
 }
 
-void WriteAdainOptions(const AdainOptions& o, TensorFile& file) {
-  file.metadata["sotto.kind"] = "adain";
-  file.metadata["sotto.options"] = Json{
-      {"mels", o.mels},
-      {"bottleneck", o.bottleneck},
-      {"embedding", o.embedding},
-      {"stem_kernel", o.stem_kernel},
-      {"window", o.spectrum.window},
-      {"hop", o.spectrum.hop},
-      {"content", ToJson(o.content)},
-      {"speaker", ToJson(o.speaker)},
-      {"decoder", ToJson(o.decoder)}}.dump();
+void WriteAdainOptions(const AdainOptions& options, TensorFile& file) {
+  WriteNetOptions(options, "adain", Describe, file);
 }
 
 AdainNet::AdainNet(TensorFile file) : file_(std::move(file)), options_(ReadAdainOptions(file_)) {

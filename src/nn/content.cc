@@ -3,75 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "nn/convnext_json.h"
 #include "nn/eigen_backend.h"
+#include "nn/net_json.h"
 
 namespace sotto {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void Describe(ContentOptions& o, NetJson& json) {
+  json.Size("mels", o.mels, 1, 1024);
+  json.Size("bottleneck", o.bottleneck, 1, 8192);
+  json.Size("teacher", o.teacher, 1, 8192);
+  json.Size("stem_kernel", o.stem_kernel, 1, 99);
+  json.Size("stem_ahead", o.stem_ahead, 0, o.stem_kernel - 1);
+  json.Body("body", o.body);
+  if (json.Reads() ? !json.Has("attention") : o.attend_every == 0) return;
+  NetJson attention = json.Part("attention");
+  attention.Size("every", o.attend_every, 1, o.body.blocks);
+  attention.Size("heads", o.attention.heads, 1, 64);
+  attention.Size("key", o.attention.key, 2, 1024);
+  attention.Size("value", o.attention.value, 1, 1024);
+  attention.Size("reach", o.attention.reach, 1, 3000);
+}
 
 }  // namespace
 
 ContentOptions ReadContentOptions(const TensorFile& file) {
-  if (file.Meta("sotto.kind") != "content") {
-    throw Error(fmt::format("{}: a net of kind '{}', expected 'content'", file.where,
-                            file.Meta("sotto.kind")));
-  }
-  try {
-    const auto json = Json::parse(file.Meta("sotto.options"));
-    ContentOptions o;
-    json.at("mels").get_to(o.mels);
-    json.at("bottleneck").get_to(o.bottleneck);
-    json.at("teacher").get_to(o.teacher);
-    json.at("stem_kernel").get_to(o.stem_kernel);
-    json.at("stem_ahead").get_to(o.stem_ahead);
-    o.body = ConvNextFromJson(json.at("body"), file.where);
-    if (json.contains("attention")) {
-      const Json& a = json.at("attention");
-      a.at("every").get_to(o.attend_every);
-      a.at("heads").get_to(o.attention.heads);
-      a.at("key").get_to(o.attention.key);
-      a.at("value").get_to(o.attention.value);
-      a.at("reach").get_to(o.attention.reach);
-      CheckSize(file.where, "every", o.attend_every, 1, o.body.blocks);
-      CheckSize(file.where, "heads", o.attention.heads, 1, 64);
-      CheckSize(file.where, "key", o.attention.key, 2, 1024);
-      CheckSize(file.where, "value", o.attention.value, 1, 1024);
-      CheckSize(file.where, "reach", o.attention.reach, 1, 3000);
-      if (o.attention.key % 2 != 0) throw Error(fmt::format("{}: keys are even", file.where));
-    }
-    CheckSize(file.where, "mels", o.mels, 1, 1024);
-    CheckSize(file.where, "bottleneck", o.bottleneck, 1, 8192);
-    CheckSize(file.where, "teacher", o.teacher, 1, 8192);
-    CheckSize(file.where, "stem_kernel", o.stem_kernel, 1, 99);
-    CheckSize(file.where, "stem_ahead", o.stem_ahead, 0, o.stem_kernel - 1);
-    return o;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: metadata 'sotto.options': {}", file.where, error.what()));
-  }
+  const auto o = ReadNetOptions<ContentOptions>(file, "content", Describe);
+  if (o.attention.key % 2 != 0) throw Error(fmt::format("{}: keys are even", file.where));
+  return o;
 }
 
-void WriteContentOptions(const ContentOptions& o, TensorFile& file) {
-  file.metadata["sotto.kind"] = "content";
-  Json json = {{"mels", o.mels},
-               {"bottleneck", o.bottleneck},
-               {"teacher", o.teacher},
-               {"stem_kernel", o.stem_kernel},
-               {"stem_ahead", o.stem_ahead},
-               {"body", ToJson(o.body)}};
-  if (o.attend_every > 0) {
-    json["attention"] = {{"every", o.attend_every},
-                         {"heads", o.attention.heads},
-                         {"key", o.attention.key},
-                         {"value", o.attention.value},
-                         {"reach", o.attention.reach}};
-  }
-  file.metadata["sotto.options"] = DumpJson(json);
+void WriteContentOptions(const ContentOptions& options, TensorFile& file) {
+  WriteNetOptions(options, "content", Describe, file);
 }
 
 std::int64_t ContentFrames(std::int64_t samples) {

@@ -2,16 +2,32 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
-#include "base/json.h"
 #include "nn/eigen_backend.h"
+#include "nn/net_json.h"
 
 namespace sotto {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void DescribeEcapa(EcapaOptions& o, NetJson& json) {
+  json.Value("mels", o.mels);
+  json.Value("channels", o.channels);
+  json.Value("aggregation", o.aggregation);
+  json.Value("attention", o.attention);
+  json.Value("squeeze", o.squeeze);
+  json.Value("scale", o.scale);
+  json.Value("embedding", o.embedding);
+  json.Value("centre_mels", o.centre_mels);
+}
+
+void DescribeXvector(XvectorOptions& o, NetJson& json) {
+  json.Value("mels", o.mels);
+  json.Value("channels", o.channels);
+  json.Value("pooled", o.pooled);
+  json.Value("embedding", o.embedding);
+  json.Value("centre_mels", o.centre_mels);
+  json.Value("leak", o.leak);
+}
 
 std::int64_t Size(const TensorFile& file, const std::string& name, std::size_t axis) {
   const auto found = file.tensors.find(name);
@@ -47,60 +63,25 @@ EncoderNetOptions FromTensors(const TensorFile& file) {
 
 EncoderNetOptions ReadEncoderNetOptions(const TensorFile& file) {
   if (!file.metadata.contains("sotto.options")) return FromTensors(file);
-  try {
-    const auto json = Json::parse(file.Meta("sotto.options"));
-    const std::string& kind = file.Meta("sotto.kind");
-    if (kind == "ecapa") {
-      EcapaOptions o;
-      json.at("mels").get_to(o.mels);
-      json.at("channels").get_to(o.channels);
-      json.at("aggregation").get_to(o.aggregation);
-      json.at("attention").get_to(o.attention);
-      json.at("squeeze").get_to(o.squeeze);
-      json.at("scale").get_to(o.scale);
-      json.at("embedding").get_to(o.embedding);
-      json.at("centre_mels").get_to(o.centre_mels);
-      if (o.scale < 2 || o.channels < o.scale || o.channels % o.scale != 0) {
-        throw Error(fmt::format("{}: {} channels in {} parts", file.where, o.channels, o.scale));
-      }
-      return o;
+  const std::string& kind = file.Meta("sotto.kind");
+  if (kind == "ecapa") {
+    const auto o = ReadNetOptions(file, "ecapa", DescribeEcapa);
+    if (o.scale < 2 || o.channels < o.scale || o.channels % o.scale != 0) {
+      throw Error(fmt::format("{}: {} channels in {} parts", file.where, o.channels, o.scale));
     }
-    if (kind == "xvector") {
-      XvectorOptions o;
-      json.at("mels").get_to(o.mels);
-      json.at("channels").get_to(o.channels);
-      json.at("pooled").get_to(o.pooled);
-      json.at("embedding").get_to(o.embedding);
-      json.at("centre_mels").get_to(o.centre_mels);
-      json.at("leak").get_to(o.leak);
-      return o;
-    }
-    throw Error(
-        fmt::format("{}: a net of kind '{}' (ecapa and xvector are known)", file.where, kind));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: metadata 'sotto.options': {}", file.where, error.what()));
+    return o;
   }
+  if (kind == "xvector") return ReadNetOptions(file, "xvector", DescribeXvector);
+  throw Error(
+      fmt::format("{}: a net of kind '{}' (ecapa and xvector are known)", file.where, kind));
 }
 
 void WriteEncoderNetOptions(const EncoderNetOptions& options, TensorFile& file) {
-  Json json;
-  if (const auto* o = std::get_if<EcapaOptions>(&options)) {
-    file.metadata["sotto.kind"] = "ecapa";
-    json = {{"mels", o->mels},
-            {"channels", o->channels},
-            {"aggregation", o->aggregation},
-            {"attention", o->attention},
-            {"squeeze", o->squeeze},
-            {"scale", o->scale},
-            {"embedding", o->embedding},
-            {"centre_mels", o->centre_mels}};
+  if (const auto* ecapa = std::get_if<EcapaOptions>(&options)) {
+    WriteNetOptions(*ecapa, "ecapa", DescribeEcapa, file);
   } else {
-    const auto& x = std::get<XvectorOptions>(options);
-    file.metadata["sotto.kind"] = "xvector";
-    json = {{"mels", x.mels},           {"channels", x.channels},       {"pooled", x.pooled},
-            {"embedding", x.embedding}, {"centre_mels", x.centre_mels}, {"leak", x.leak}};
+    WriteNetOptions(std::get<XvectorOptions>(options), "xvector", DescribeXvector, file);
   }
-  file.metadata["sotto.options"] = DumpJson(json);
 }
 
 void CentreEmbeddings(TensorFile& file, std::span<const float> mean) {

@@ -4,16 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "nn/convnext_json.h"
 #include "nn/eigen_backend.h"
+#include "nn/net_json.h"
 
 namespace sotto {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void Describe(SynthOptions& o, NetJson& json) {
+  json.Size("content", o.content, 1, 8192);
+  json.Size("embedding", o.embedding, 1, 8192);
+  json.Size("condition", o.condition, 1, 8192);
+  json.Size("window", o.spectrum.window, 2 * kSynthHop, 32 * kSynthHop);
+  json.Size("hop", o.spectrum.hop, kSynthHop, kSynthHop);
+  json.Body("body", o.body);
+}
 
 void Forget(std::vector<float>& values, std::int64_t count) {
   values.erase(values.begin(), values.begin() + count);
@@ -22,36 +28,11 @@ void Forget(std::vector<float>& values, std::int64_t count) {
 }  // namespace
 
 SynthOptions ReadSynthOptions(const TensorFile& file) {
-  if (file.Meta("sotto.kind") != "synth") {
-    throw Error(fmt::format("{}: a net of kind '{}', expected 'synth'", file.where,
-                            file.Meta("sotto.kind")));
-  }
-  try {
-    const auto json = Json::parse(file.Meta("sotto.options"));
-    SynthOptions o;
-    json.at("content").get_to(o.content);
-    json.at("embedding").get_to(o.embedding);
-    json.at("condition").get_to(o.condition);
-    json.at("window").get_to(o.spectrum.window);
-    json.at("hop").get_to(o.spectrum.hop);
-    o.body = ConvNextFromJson(json.at("body"), file.where);
-    CheckSize(file.where, "content", o.content, 1, 8192);
-    CheckSize(file.where, "embedding", o.embedding, 1, 8192);
-    CheckSize(file.where, "condition", o.condition, 1, 8192);
-    CheckSize(file.where, "hop", o.spectrum.hop, kSynthHop, kSynthHop);
-    CheckSize(file.where, "window", o.spectrum.window, 2 * kSynthHop, 32 * kSynthHop);
-    return o;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("{}: metadata 'sotto.options': {}", file.where, error.what()));
-  }
+  return ReadNetOptions<SynthOptions>(file, "synth", Describe);
 }
 
-void WriteSynthOptions(const SynthOptions& o, TensorFile& file) {
-  file.metadata["sotto.kind"] = "synth";
-  file.metadata["sotto.options"] =
-      Json{{"content", o.content},        {"embedding", o.embedding}, {"condition", o.condition},
-           {"window", o.spectrum.window}, {"hop", o.spectrum.hop},    {"body", ToJson(o.body)}}
-          .dump();
+void WriteSynthOptions(const SynthOptions& options, TensorFile& file) {
+  WriteNetOptions(options, "synth", Describe, file);
 }
 
 Eigen::MatrixXf VoiceCondition(std::span<const float> embedding) {
