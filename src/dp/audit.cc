@@ -53,14 +53,10 @@ double OneRunPValue(const OneRunAudit& audit, double eps) {
 double OneRunEpsilon(const OneRunAudit& audit, double error) {
   CheckError(error);
   if (OneRunPValue(audit, 0.0) >= error) return 0.0;
-  double low = 0.0;
+  const auto stands = [&](double eps) { return !(OneRunPValue(audit, eps) < error); };
   double high = 1.0;
-  while (OneRunPValue(audit, high) < error && high < 700.0) high *= 2.0;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = 0.5 * (low + high);
-    (OneRunPValue(audit, middle) < error ? low : high) = middle;
-  }
-  return low;
+  while (!stands(high) && high < 700.0) high *= 2.0;
+  return Bisect(0.0, high, 60, stands).low;
 }
 
 void ManyRunAudit::Validate() const {

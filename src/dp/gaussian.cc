@@ -24,13 +24,7 @@ double GaussianEpsilon(double mu, double delta) {
   if (GaussianDelta(mu, 0.0) <= delta) return 0.0;
   double high = 1.0;
   while (GaussianDelta(mu, high) > delta) high *= 2.0;
-  double low = 0.0;
-  for (int i = 0; i < 200; ++i) {
-    const double middle = 0.5 * (low + high);
-    if (middle <= low || middle >= high) break;
-    (GaussianDelta(mu, middle) > delta ? low : high) = middle;
-  }
-  return high;
+  return Bisect(0.0, high, 200, [&](double eps) { return !(GaussianDelta(mu, eps) > delta); }).high;
 }
 
 double GaussianMu(double eps, double delta) {
@@ -38,13 +32,7 @@ double GaussianMu(double eps, double delta) {
   CheckDelta(delta);
   double high = 1.0;
   while (GaussianDelta(high, eps) <= delta) high *= 2.0;
-  double low = 0.0;
-  for (int i = 0; i < 300; ++i) {
-    const double middle = 0.5 * (low + high);
-    if (middle <= low || middle >= high) break;
-    (GaussianDelta(middle, eps) <= delta ? low : high) = middle;
-  }
-  return low;
+  return Bisect(0.0, high, 300, [&](double mu) { return !(GaussianDelta(mu, eps) <= delta); }).low;
 }
 
 double RepeatedParticipationEpsilon(double q, std::uint64_t steps, double noise, double delta) {
@@ -73,14 +61,10 @@ double RepeatedParticipationEpsilon(double q, std::uint64_t steps, double noise,
     }
     return with - std::exp(log_ratio(t) + LogNormalCdf(-t));
   };
-  double low = 0.0;
-  double high = static_cast<double>(steps) / noise + 40.0;
-  if (delta_at(low) <= delta) return 0.0;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = 0.5 * (low + high);
-    (delta_at(middle) > delta ? low : high) = middle;
-  }
-  return std::max(0.0, log_ratio(low));
+  if (delta_at(0.0) <= delta) return 0.0;
+  const Bracket t = Bisect(0.0, static_cast<double>(steps) / noise + 40.0, 60,
+                           [&](double x) { return !(delta_at(x) > delta); });
+  return std::max(0.0, log_ratio(t.low));
 }
 
 }  // namespace sotto

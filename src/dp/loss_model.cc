@@ -124,16 +124,7 @@ std::int64_t FloorIndex(double loss, double step) {
 
 // An empty grid that reaches from the lowest to the highest loss of the model.
 LossGrid EmptyGrid(const LossModel& model, double step, double offset) {
-  double low = 1e300;
-  double high = -1e300;
-  for (const LossModel::Atom& atom : model.atoms) {
-    low = std::min(low, atom.loss);
-    high = std::max(high, atom.loss);
-  }
-  if (model.curve) {
-    low = std::min(low, model.curve->Loss(model.curve->low));
-    high = std::max(high, model.curve->Loss(model.curve->high));
-  }
+  const auto [low, high] = model.Range();
   LossGrid grid;
   grid.step = step;
   grid.offset = offset;
@@ -149,6 +140,20 @@ double& At(LossGrid& grid, std::int64_t index) {
 }
 
 }  // namespace
+
+std::pair<double, double> LossModel::Range() const {
+  double lowest = 1e300;
+  double highest = -1e300;
+  for (const Atom& atom : atoms) {
+    lowest = std::min(lowest, atom.loss);
+    highest = std::max(highest, atom.loss);
+  }
+  if (curve) {
+    lowest = std::min(lowest, curve->Loss(curve->low));
+    highest = std::max(highest, curve->Loss(curve->high));
+  }
+  return {lowest, highest};
+}
 
 std::vector<LossModel> LossModels(const PrivacyEvent& event, double tail) {
   event.Validate();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "dp/event.h"
@@ -36,6 +37,9 @@ struct LossModel {
   std::unique_ptr<LossCurve> curve;  // may be null
   std::vector<Atom> atoms;
   double infinite = 0.0;  // mass of P where Q has none
+
+  // The lowest and the highest loss.
+  std::pair<double, double> Range() const;
 };
 
 // The models of an event: one record removed and one added; a single one where both are alike.

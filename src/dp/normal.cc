@@ -16,16 +16,11 @@ double LogNormalCdf(double x) {
 }
 
 double NormalQuantile(double p) {
-  double low = -40.0;
-  double high = 40.0;
-  for (int i = 0; i < 200 && high > low; ++i) {
-    const double middle = 0.5 * (low + high);
-    if (middle == low || middle == high) break;
+  const Bracket at = Bisect(-40.0, 40.0, 200, [p](double x) {
     // The upper half by symmetry, where 1 − Φ keeps its digits.
-    const bool below = p <= 0.5 ? NormalCdf(middle) < p : NormalCdf(-middle) > 1.0 - p;
-    (below ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
+    return p <= 0.5 ? NormalCdf(x) >= p : NormalCdf(-x) <= 1.0 - p;
+  });
+  return 0.5 * (at.low + at.high);
 }
 
 double LogBinomialPmf(std::uint64_t k, std::uint64_t n, double p) {
@@ -66,14 +61,9 @@ double BinomialUpperTail(std::uint64_t k, std::uint64_t n, double p) {
 double ClopperPearsonHigh(std::uint64_t k, std::uint64_t n, double error) {
   if (k >= n) return 1.0;
   // The p at which the rising function Pr(X > k) reaches 1 − error.
-  double low = 0.0;
-  double high = 1.0;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = 0.5 * (low + high);
-    if (middle <= low || middle >= high) break;
-    (BinomialUpperTail(k + 1, n, middle) < 1.0 - error ? low : high) = middle;
-  }
-  return high;
+  return Bisect(0.0, 1.0, 100,
+                [&](double p) { return BinomialUpperTail(k + 1, n, p) >= 1.0 - error; })
+      .high;
 }
 
 }  // namespace sotto

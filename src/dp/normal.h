@@ -13,6 +13,21 @@ double LogNormalCdf(double x);
 // Φ⁻¹(p) for 0 < p < 1.
 double NormalQuantile(double p);
 
+// Halves [low, high] around the place from which on `above` is true, until no double lies between
+// or it was done `most` times.
+struct Bracket {
+  double low, high;
+};
+template <typename Above>
+Bracket Bisect(double low, double high, int most, const Above& above) {
+  for (int i = 0; i < most; ++i) {
+    const double middle = 0.5 * (low + high);
+    if (middle <= low || middle >= high) break;
+    (above(middle) ? high : low) = middle;
+  }
+  return {low, high};
+}
+
 // ln Pr(X = k) and Pr(X ≥ k) for X binomial (n, p).
 double LogBinomialPmf(std::uint64_t k, std::uint64_t n, double p);
 double BinomialUpperTail(std::uint64_t k, std::uint64_t n, double p);

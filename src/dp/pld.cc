@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "dp/double_fft.h"
 #include "dp/loss_model.h"
+#include "dp/normal.h"
 #include "dp/parameters.h"
 
 namespace sotto {
@@ -87,12 +88,7 @@ double ChooseTilt(const std::vector<Part>& parts, double delta, double highest) 
     high *= 2.0;
     if (high > limit) return limit;
   }
-  double low = 0.0;
-  for (int i = 0; i < 12; ++i) {
-    const double middle = 0.5 * (low + high);
-    (reached(middle) ? high : low) = middle;
-  }
-  return high;
+  return Bisect(0.0, high, 12, reached).high;
 }
 
 // Half-width beyond which the tilted sum has mass below exp(kLogFolded), by Chernoff's bound.
@@ -254,13 +250,9 @@ double LossRange(const std::vector<LossModel>& models, double& highest) {
   double lowest = 0.0;
   highest = 0.0;
   for (const LossModel& model : models) {
-    for (const LossModel::Atom& atom : model.atoms) {
-      lowest = std::min(lowest, atom.loss);
-      highest = std::max(highest, atom.loss);
-    }
-    if (!model.curve) continue;
-    lowest = std::min(lowest, model.curve->Loss(model.curve->low));
-    highest = std::max(highest, model.curve->Loss(model.curve->high));
+    const auto [low, high] = model.Range();
+    lowest = std::min(lowest, low);
+    highest = std::max(highest, high);
   }
   return highest - lowest;
 }

@@ -95,17 +95,26 @@ double ExactSum(const std::vector<double>& values, double centre, double bound) 
   return std::ldexp(static_cast<double>(sum), unit);
 }
 
+// The values with noise for these sensitivities, L1 for Laplace and L2 for Gaussian noise, of which
+// `scale` becomes the scale.
+std::vector<double> WithNoise(const TableReleaseOptions& options, std::span<const double> values,
+                              double l1, double l2, double eps, double delta, Budget& budget,
+                              BitSource& bits, double& scale) {
+  if (options.mechanism == TableMechanism::kLaplace) {
+    const LaplaceMechanism laplace(eps, l1, values.size());
+    scale = laplace.Scale();
+    return laplace.Release(values, budget, bits);
+  }
+  const auto gaussian = GaussianMechanism::ForEpsilon(eps, delta, l2, values.size());
+  scale = gaussian.Sigma();
+  return gaussian.Release(values, budget, bits);
+}
+
 // One noisy number of this sensitivity.
 double NoisyNumber(const TableReleaseOptions& options, double value, double sensitivity, double eps,
                    double delta, Budget& budget, BitSource& bits, double& scale) {
-  if (options.mechanism == TableMechanism::kLaplace) {
-    const LaplaceMechanism laplace(eps, sensitivity * kSumRounding);
-    scale = laplace.Scale();
-    return laplace.Release(std::span(&value, 1), budget, bits).front();
-  }
-  const auto gaussian = GaussianMechanism::ForEpsilon(eps, delta, sensitivity * kSumRounding);
-  scale = gaussian.Sigma();
-  return gaussian.Release(std::span(&value, 1), budget, bits).front();
+  const double rounded = sensitivity * kSumRounding;
+  return WithNoise(options, {&value, 1}, rounded, rounded, eps, delta, budget, bits, scale).front();
 }
 
 class Releaser {
@@ -191,17 +200,9 @@ class Releaser {
         values[i] = Number(table_, own[i], column, bounds, where_);
       }
       Budget person;
-      std::vector<double> noisy;
-      if (options_.mechanism == TableMechanism::kLaplace) {
-        const LaplaceMechanism laplace(eps_, rows * width, n);
-        out.noise_scale = laplace.Scale();
-        noisy = laplace.Release(values, person, bits_);
-      } else {
-        const auto gaussian =
-            GaussianMechanism::ForEpsilon(eps_, delta_, std::sqrt(rows) * width, n);
-        out.noise_scale = gaussian.Sigma();
-        noisy = gaussian.Release(values, person, bits_);
-      }
+      const std::vector<double> noisy =
+          WithNoise(options_, values, rows * width, std::sqrt(rows) * width, eps_, delta_, person,
+                    bits_, out.noise_scale);
       for (std::size_t i = 0; i < own.size(); ++i) {
         Cell(own[i], index) = fmt::format("{:.9g}", noisy[i]);
       }
