@@ -57,7 +57,7 @@ Tensor StreamBackend::Conv1d(const Tensor& x, const std::string& name, const Con
   if (count <= 0) return {shape.out, 0};
   ConvShape inside = shape;
   inside.padding = Padding::kNone;
-  Tensor y = eigen_.Conv1d(held, name, inside);
+  Tensor y = EigenBackend::Conv1d(held, name, inside);
   TakeFirst(held, count);
   return y;
 }
@@ -70,7 +70,7 @@ Tensor StreamBackend::DepthwiseConv(const Tensor& x, const std::string& name,
   state.begun = true;
   const Eigen::Index count = held.cols() - shape.Left() - shape.Right();
   if (count <= 0) return {shape.channels, 0};
-  Tensor y = eigen_.DepthwiseConv(held, name, shape, shape.Left(), count);
+  Tensor y = EigenBackend::DepthwiseConv(held, name, shape, shape.Left(), count);
   TakeFirst(held, count);
   return y;
 }
@@ -168,10 +168,10 @@ Tensor StreamBackend::Linear(const Tensor& x, const std::string& name, std::int6
                              std::int64_t out) {
   State& state = Next(2);
   Tensor &before = state.held[0], &result = state.held[1];
-  if (x.cols() != 1) return eigen_.Linear(x, name, in, out);
+  if (x.cols() != 1) return EigenBackend::Linear(x, name, in, out);
   if (before.rows() == x.rows() && before.cols() == 1 && before == x) return result;
   before = x;
-  return result = eigen_.Linear(x, name, in, out);
+  return result = EigenBackend::Linear(x, name, in, out);
 }
 
 }  // namespace sotto

@@ -16,12 +16,16 @@
 
 namespace sotto {
 
-class StreamBackend {
+class StreamBackend : private EigenBackend {
  public:
-  using Tensor = Eigen::MatrixXf;
+  using EigenBackend::Tensor;
+  // Frame by frame: the same for a stream.
+  using EigenBackend::LayerNorm, EigenBackend::Gelu, EigenBackend::Modulate, EigenBackend::Affine,
+      EigenBackend::Rows, EigenBackend::FoldPairs, EigenBackend::LogMagnitude, EigenBackend::Exp,
+      EigenBackend::Cos, EigenBackend::Sin, EigenBackend::Work, EigenBackend::Full;
 
   // Keeps a reference: `weights` must outlive the backend.
-  explicit StreamBackend(const TensorFile& weights) : eigen_(weights) {}
+  explicit StreamBackend(const TensorFile& weights) : EigenBackend(weights) {}
 
   // Before each pass through the net; `last`: nothing comes after this piece.
   void Begin(bool last) {
@@ -43,29 +47,9 @@ class StreamBackend {
   // A layer of what does not change (a voice) is computed once.
   Tensor Linear(const Tensor& x, const std::string& name, std::int64_t in, std::int64_t out);
 
-  Tensor LayerNorm(Tensor x, const std::string& name) const {
-    return eigen_.LayerNorm(std::move(x), name);
-  }
   // Throws Error: attention waits for seconds.
   static Tensor Attend(const Tensor& query, const Tensor& key, const Tensor& value,
                        const AttentionShape& shape);
-  static Tensor Gelu(Tensor x) { return EigenBackend::Gelu(std::move(x)); }
-  static Tensor Modulate(Tensor x, const Tensor& scale, const Tensor& shift) {
-    return EigenBackend::Modulate(std::move(x), scale, shift);
-  }
-  static Tensor Affine(const Tensor& x, float scale, float offset) {
-    return EigenBackend::Affine(x, scale, offset);
-  }
-  static Tensor Rows(const Tensor& x, std::int64_t begin, std::int64_t count) {
-    return EigenBackend::Rows(x, begin, count);
-  }
-  static Tensor FoldPairs(const Tensor& x) { return EigenBackend::FoldPairs(x); }
-  static Tensor LogMagnitude(const Tensor& x) { return EigenBackend::LogMagnitude(x); }
-  static Tensor Exp(const Tensor& x, float most) { return EigenBackend::Exp(x, most); }
-  static Tensor Cos(const Tensor& x) { return EigenBackend::Cos(x); }
-  static Tensor Sin(const Tensor& x) { return EigenBackend::Sin(x); }
-  static Tensor Work(Tensor x) { return x; }
-  static Tensor Full(Tensor x) { return x; }
 
  private:
   // What one operation keeps from piece to piece.
@@ -77,7 +61,6 @@ class StreamBackend {
   // Appends the pieces to what is held, and takes from each as many frames as all have.
   std::vector<Tensor> Align(std::initializer_list<const Tensor*> parts);
 
-  EigenBackend eigen_;
   std::deque<State> states_;  // in the order of calls; grows at the first pass
   std::size_t next_ = 0;
   bool last_ = false;
