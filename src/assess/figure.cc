@@ -5,23 +5,17 @@
 namespace sotto {
 
 std::string_view DirectionText(Direction direction) {
-  switch (direction) {
-    case Direction::kHigherIsMorePrivate:
-      return "higher is more private";
-    case Direction::kLowerIsMorePrivate:
-      return "lower is more private";
-    case Direction::kHigherIsFairer:
-      return "higher is fairer";
-    case Direction::kLowerIsFairer:
-      return "lower is fairer";
-    case Direction::kLowerIsBetter:
-      return "lower is better";
-    case Direction::kHigherIsBetter:
-      return "higher is better";
-    case Direction::kNeither:
-      break;
-  }
-  return "neither direction is more private";
+  // In the order of the enumeration.
+  constexpr std::string_view kTexts[] = {
+      "higher is more private",
+      "lower is more private",
+      "higher is fairer",
+      "lower is fairer",
+      "lower is better",
+      "higher is better",
+      "neither direction is more private",
+  };
+  return kTexts[static_cast<std::size_t>(direction)];
 }
 
 const Figure* FindFigure(std::span<const Figure> figures, std::string_view name) {

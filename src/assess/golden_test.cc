@@ -105,7 +105,7 @@ std::optional<double> Ours(const Case& c, const std::string& metric) {
   if (metric.rfind("mindcf_p", 0) == 0 || metric.rfind("actdcf_p", 0) == 0) {
     const OperatingPoint point{NumberAfter(metric, "_p", 0.0), NumberAfter(metric, "_cm", 1.0),
                                NumberAfter(metric, "_cf", 1.0)};
-    return metric[0] == 'm' ? MinDcf(c.pav, point) : ActDcf(c.data, point);
+    return metric[0] == 'm' ? MinDcf(c.pav, point) : ActDcf(c.data, std::span(&point, 1)).front();
   }
   const int bins = static_cast<int>(NumberAfter(metric, "_bins", 0.0));
   if (metric.rfind("dsys_omega", 0) == 0) {

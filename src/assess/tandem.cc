@@ -77,6 +77,29 @@ double Divide(double cost, double default_cost) {
   return default_cost > 0.0 ? cost / default_cost : kNaN;
 }
 
+// The threshold ASVspoof calls that of the EER: the score at whose rejection both error rates
+// differ least (the EER itself is EerArgmin).
+double EerThreshold(const ScoreLevels& data) {
+  double missed = 0.0;
+  double accepted = data.n_non;
+  double smallest_gap = 1.0;  // of accept-all: no miss, all false alarms
+  double threshold = -kInfinity;
+  const auto consider = [&](double score) {
+    const double gap = std::abs(missed / data.n_tar - accepted / data.n_non);
+    if (gap < smallest_gap) {
+      smallest_gap = gap;
+      threshold = score;
+    }
+  };
+  for (const Level& level : data.levels) {
+    missed += level.tar;  // ASVspoof rejects tied targets before non-targets
+    if (level.tar > 0.0) consider(level.score);
+    accepted -= level.non;
+    consider(level.score);
+  }
+  return threshold;
+}
+
 }  // namespace
 
 void TandemCosts::Validate() const {
@@ -118,27 +141,6 @@ std::vector<DetectionState> DetectionStates(std::span<const double> tar,
     add(score);
   }
   return states;
-}
-
-double EerThreshold(const ScoreLevels& data) {
-  double missed = 0.0;
-  double accepted = data.n_non;
-  double smallest_gap = 1.0;  // of accept-all: no miss, all false alarms
-  double threshold = -kInfinity;
-  const auto consider = [&](double score) {
-    const double gap = std::abs(missed / data.n_tar - accepted / data.n_non);
-    if (gap < smallest_gap) {
-      smallest_gap = gap;
-      threshold = score;
-    }
-  };
-  for (const Level& level : data.levels) {
-    missed += level.tar;  // ASVspoof rejects tied targets before non-targets
-    if (level.tar > 0.0) consider(level.score);
-    accepted -= level.non;
-    consider(level.score);
-  }
-  return threshold;
 }
 
 AsvRates AsvErrorRates(std::span<const double> tar, std::span<const double> non,

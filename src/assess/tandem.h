@@ -44,10 +44,6 @@ std::vector<DetectionState> DetectionStates(std::span<const double> tar,
                                             std::span<const double> non,
                                             std::span<const double> spoof);
 
-// The threshold ASVspoof calls that of the EER: the score at whose rejection both error rates
-// differ least (the EER itself is EerArgmin).
-double EerThreshold(const ScoreLevels& data);
-
 // Error rates of the ASV at its EER threshold; a score equal to the threshold is accepted.
 struct AsvRates {
   double threshold = 0.0;

@@ -48,6 +48,18 @@ double NormalisedCost(const OperatingPoint& point, double miss, double false_ala
   return (a * miss + b * false_alarm) / std::min(a, b);
 }
 
+template <typename Steps, typename LlrOf>
+double CllrOf(const Steps& steps, double n_tar, double n_non, const LlrOf& llr_of) {
+  double tar = 0.0;
+  double non = 0.0;
+  for (const auto& step : steps) {
+    const double llr = llr_of(step);
+    if (step.tar > 0.0) tar += step.tar * Softplus(-llr);
+    if (step.non > 0.0) non += step.non * Softplus(llr);
+  }
+  return (tar / n_tar + non / n_non) / (2.0 * std::numbers::ln2);
+}
+
 }  // namespace
 
 double EerInterpolated(const ScoreLevels& data) {
@@ -194,10 +206,6 @@ std::vector<double> ActDcf(const ScoreLevels& data, std::span<const OperatingPoi
   return costs;
 }
 
-double ActDcf(const ScoreLevels& data, const OperatingPoint& point) {
-  return ActDcf(data, std::span(&point, 1)).front();
-}
-
 LevelCosts MakeLevelCosts(const ScoreLevels& data) {
   LevelCosts costs;
   costs.tar.reserve(data.levels.size());
@@ -221,23 +229,11 @@ double Cllr(const ScoreLevels& data, const LevelCosts& costs) {
 }
 
 double Cllr(const ScoreLevels& data) {
-  double tar = 0.0;
-  double non = 0.0;
-  for (const Level& level : data.levels) {
-    if (level.tar > 0.0) tar += level.tar * Softplus(-level.score);
-    if (level.non > 0.0) non += level.non * Softplus(level.score);
-  }
-  return (tar / data.n_tar + non / data.n_non) / (2.0 * std::numbers::ln2);
+  return CllrOf(data.levels, data.n_tar, data.n_non, [](const Level& l) { return l.score; });
 }
 
 double CllrMin(const Pav& pav) {
-  double tar = 0.0;
-  double non = 0.0;
-  for (const PavBlock& block : pav.blocks) {
-    if (block.tar > 0.0) tar += block.tar * Softplus(-block.llr);
-    if (block.non > 0.0) non += block.non * Softplus(block.llr);
-  }
-  return (tar / pav.n_tar + non / pav.n_non) / (2.0 * std::numbers::ln2);
+  return CllrOf(pav.blocks, pav.n_tar, pav.n_non, [](const PavBlock& b) { return b.llr; });
 }
 
 std::vector<RocPoint> RocAt(const ScoreLevels& data, std::span<const double> thresholds) {

@@ -46,7 +46,6 @@ struct OperatingPoint {
 // Detection costs divided by that of the better of accept-all and reject-all (which are tried too).
 double MinDcf(const Pav& pav, const OperatingPoint& point);
 // Scores are taken for natural-log LLRs: accepted when LLR ≥ the Bayes threshold.
-double ActDcf(const ScoreLevels& data, const OperatingPoint& point);
 std::vector<double> ActDcf(const ScoreLevels& data, std::span<const OperatingPoint> points);
 
 // Softplus of each level's negated score (targets) and score (non-targets), in nats: what Cllr

@@ -19,6 +19,15 @@ constexpr double kCalibrationPrior = 0.5;
 constexpr auto kHigher = Direction::kHigherIsMorePrivate;
 constexpr auto kLower = Direction::kLowerIsMorePrivate;
 
+Figure MakeFigure(std::string name, double value, const char* unit, Direction direction) {
+  Figure figure;
+  figure.name = std::move(name);
+  figure.value = value;
+  figure.unit = unit;
+  figure.direction = direction;
+  return figure;
+}
+
 ScoreFigures Measure(const ScoreLevels& data, const VerifyOptions& options,
                      const LevelCosts* costs) {
   const Pav pav = FitPav(data);
@@ -46,12 +55,7 @@ ScoreFigures Measure(const ScoreLevels& data, const VerifyOptions& options,
 std::vector<Figure> Headlines(const ScoreFigures& f, const VerifyOptions& options) {
   std::vector<Figure> figures;
   const auto add = [&figures](std::string name, double value, const char* unit, Direction d) {
-    Figure figure;
-    figure.name = std::move(name);
-    figure.value = value;
-    figure.unit = unit;
-    figure.direction = d;
-    figures.push_back(std::move(figure));
+    figures.push_back(MakeFigure(std::move(name), value, unit, d));
   };
   add("eer", f.eer, "probability", kHigher);
   add("eer_kaldi", f.eer_kaldi, "probability", kHigher);
@@ -90,38 +94,24 @@ std::vector<Figure> IdentificationHeadlines(const Identification& identification
     return n == 0.0 ? kNan : sum / n;
   };
   for (std::size_t j = 0; j < identification.k.size(); ++j) {
-    Figure figure;
-    figure.name = fmt::format("top_k.{}", identification.k[j]);
-    figure.value = mean([j](const Query& q) { return q.precision[j]; });
-    figure.unit = "precision";
-    figure.direction = kLower;
-    figure.counts = {{"recordings", identification.top_k_n[j]}};
-    if (identification.top_k_n[j] == 0) figure.remark = "no recording has that many trials";
-    figures.push_back(std::move(figure));
+    const std::size_t n = identification.top_k_n[j];
+    figures.push_back(MakeFigure(fmt::format("top_k.{}", identification.k[j]),
+                                 mean([j](const Query& q) { return q.precision[j]; }), "precision",
+                                 kLower));
+    figures.back().counts = {{"recordings", n}};
+    if (n == 0) figures.back().remark = "no recording has that many trials";
   }
-  Figure rank;
-  rank.name = "rank.mean";
-  rank.value = mean([](const Query& q) { return q.rank; });
-  rank.unit = "rank";
-  rank.direction = kHigher;
-  rank.counts = {{"recordings", identification.queries.size()}};
-  figures.push_back(std::move(rank));
+  figures.push_back(
+      MakeFigure("rank.mean", mean([](const Query& q) { return q.rank; }), "rank", kHigher));
+  figures.back().counts = {{"recordings", identification.queries.size()}};
   return figures;
 }
 
 // C_ECE by both calibrations.
 std::vector<Figure> CalibratedHeadlines(const CalibratedDisclosure& calibrated) {
-  std::vector<Figure> figures(2);
-  figures[0].name = "c_ece.linear";
-  figures[0].value = calibrated.c_ece_linear;
-  figures[0].remark = calibrated.remark;
-  figures[1].name = "c_ece.isotonic";
-  figures[1].value = calibrated.c_ece_isotonic;
-  for (Figure& figure : figures) {
-    figure.unit = "bit";
-    figure.direction = kLower;
-  }
-  return figures;
+  Figure linear = MakeFigure("c_ece.linear", calibrated.c_ece_linear, "bit", kLower);
+  linear.remark = calibrated.remark;
+  return {linear, MakeFigure("c_ece.isotonic", calibrated.c_ece_isotonic, "bit", kLower)};
 }
 
 // Z of each trial's calibrated LLR, seen from its class.

@@ -42,6 +42,12 @@ class UnicodeLocale {
   std::unique_ptr<std::remove_pointer_t<locale_t>, Free> locale_;
 };
 
+constexpr std::pair<TextNormaliser, std::string_view> kNormalisers[] = {
+    {TextNormaliser::kNone, "none"},
+    {TextNormaliser::kLower, "lower"},
+    {TextNormaliser::kLowerNoPunct, "lower-nopunct"},
+};
+
 bool IsInnerMark(char32_t c) { return c == U'\'' || c == U'\u2019' || c == U'-'; }
 
 std::u32string Normalise(std::u32string_view word, TextNormaliser normaliser) {
@@ -108,22 +114,10 @@ std::u32string Join(const std::vector<std::u32string>& words, bool with_spaces) 
 }  // namespace
 
 TextNormaliser ParseTextNormaliser(std::string_view name) {
-  for (const auto normaliser :
-       {TextNormaliser::kNone, TextNormaliser::kLower, TextNormaliser::kLowerNoPunct}) {
-    if (name == TextNormaliserName(normaliser)) return normaliser;
+  for (const auto& [normaliser, known] : kNormalisers) {
+    if (name == known) return normaliser;
   }
   throw Error(fmt::format("normaliser '{}' is not one of none, lower, lower-nopunct", name));
-}
-
-std::string_view TextNormaliserName(TextNormaliser normaliser) {
-  switch (normaliser) {
-    case TextNormaliser::kLower:
-      return "lower";
-    case TextNormaliser::kLowerNoPunct:
-      return "lower-nopunct";
-    default:
-      return "none";
-  }
 }
 
 double EditCounts::Rate() const {
