@@ -70,7 +70,7 @@ class AdainLesson : public Lesson {
         net_(o_.net, trainer.Device(), o_.run.bf16),
         smooth_(o_.net, trainer.Device(), false) {
     if (encoder != nullptr) {
-      encoder_.emplace(*encoder, features.embedding_size, trainer.Device());
+      encoder_.emplace(*encoder, ReadJudge(*encoder, features.embedding_size), trainer.Device());
       encoder_name_ = Fingerprint(*encoder);
     }
     torch::NoGradGuard no_grad;  // layers come into being

@@ -30,8 +30,7 @@ void BeginFrom(const TensorFile& base, const ConvNextOptions& its_body, const Co
       if (name.find(".out.") != std::string::npos) value.zero_();
       continue;
     }
-    const NamedTensor& stored = base.Get(name, value.sizes().vec());
-    value.copy_(torch::from_blob(const_cast<float*>(stored.values.data()), stored.shape));
+    value.copy_(AsTensor(base.Get(name, value.sizes().vec())));
   }
   for (std::int64_t i = 0; i < std::min(its_body.blocks, body.blocks); ++i) {
     const std::int64_t move = its_body.Depthwise(i).ahead - body.Depthwise(i).ahead;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "learn/torch_backend.h"
 #include "nn/content.h"
 
 namespace sotto {
@@ -94,8 +95,7 @@ Bottleneck FitBottleneck(const SpeechData& data, std::int64_t size, std::int64_t
 Bottleneck ReadBottleneck(const TensorFile& content, torch::Device device) {
   const ContentOptions o = ReadContentOptions(content);
   const auto load = [&](const char* name, const std::vector<std::int64_t>& shape) {
-    const NamedTensor& stored = content.Get(name, shape);
-    return torch::from_blob(const_cast<float*>(stored.values.data()), shape).clone().to(device);
+    return AsTensor(content.Get(name, shape)).clone().to(device);
   };
   return {load("bottleneck.weight", {o.bottleneck, o.teacher}),
           load("bottleneck.bias", {o.bottleneck}), 0.0};

@@ -188,24 +188,17 @@ std::vector<Figure> ContentLesson::Validate(const std::vector<double>& means) {
   const Crops crops = data_.Fixed(64, frames);
   const Tensor y = smooth_(mel_(data_.Samples(crops, frames * kContentHop)));
   const Tensor z = data_.Content(table_, crops, frames);
-  const Tensor centre = z.mean(std::vector<std::int64_t>{0, 2}, /*keepdim=*/true);
-  const Tensor error = (y - z).square().mean() / (z - centre).square().mean();
   const Tensor cosine = torch::cosine_similarity(y, z, 1).mean();
   return {{"loss", "  loss {:7.4f}", means[0]},
-          {"held_out_error", "  held-out error {:5.1f} %", error.item<double>(), 100.0},
+          {"held_out_error", "  held-out error {:5.1f} %", ErrorOverVariance(y, z), 100.0},
           {"held_out_cosine", "  cosine {:.4f}", cosine.item<double>()}};
 }
 
 TrainedContent ContentLesson::Result(const Trainer& trainer, const FeaturePack& features) {
   TrainedContent result{{}, trainer.Curve()};
   smooth_.backend.Save(result.file);
-  for (const auto& [name, value] : {std::pair{"bottleneck.weight", bottleneck_.weight},
-                                    {"bottleneck.bias", bottleneck_.bias}}) {
-    const Tensor plain = value.to(torch::kCPU).contiguous();
-    NamedTensor& out = result.file.tensors[name];
-    out.shape = plain.sizes().vec();
-    out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
-  }
+  result.file.tensors["bottleneck.weight"] = AsStored(bottleneck_.weight);
+  result.file.tensors["bottleneck.bias"] = AsStored(bottleneck_.bias);
   WriteContentOptions(o_.net, result.file);
   Probe(data_, table_, result);
   result.file.metadata["sotto.training"] = Record(o_, data_, bottleneck_, result, features);

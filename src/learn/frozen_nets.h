@@ -8,38 +8,35 @@
 
 #include "learn/bottleneck.h"
 #include "learn/listener.h"
-#include "learn/torch_backend.h"
-#include "learn/torch_mel.h"
-#include "nn/content.h"
+#include "learn/student.h"
 #include "nn/encoder_net.h"
 #include "nn/safetensors.h"
 
 namespace sotto {
 
-class FrozenSpeakerEncoder {
+// Hears what the student hears (kStudentMels).
+template <template <class> class Net, class Options>
+class FrozenNet {
  public:
-  // Throws Error unless it is an ECAPA net with 80 mel bands and embeddings of `size`.
-  FrozenSpeakerEncoder(const TensorFile& file, std::int64_t size, torch::Device device);
-  // batch × samples to batch × size × 1.
-  torch::Tensor operator()(const torch::Tensor& x);
+  FrozenNet(const TensorFile& file, const Options& options, torch::Device device)
+      : net_(options, device), mel_(kStudentMels, device) {
+    net_.backend.Load(file);
+    for (auto& [name, value] : net_.backend.ParameterMap()) value.requires_grad_(false);
+  }
+  torch::Tensor operator()(const torch::Tensor& samples) { return net_(mel_(samples)); }
 
  private:
-  EcapaOptions options_;
-  TorchBackend backend_;
+  TorchNet<Net, Options> net_;
   TorchMel mel_;
 };
 
-class FrozenContentEncoder {
- public:
-  FrozenContentEncoder(const TensorFile& file, torch::Device device);
-  // batch × samples to batch × size × content frames.
-  torch::Tensor operator()(const torch::Tensor& x);
+// batch × samples to batch × size × 1.
+using FrozenSpeakerEncoder = FrozenNet<Ecapa, EcapaOptions>;
+// Throws Error unless it is an ECAPA net with 80 mel bands and embeddings of `size`.
+EcapaOptions ReadJudge(const TensorFile& file, std::int64_t size);
 
- private:
-  ContentOptions options_;
-  TorchBackend backend_;
-  TorchMel mel_;
-};
+// batch × samples to batch × size × content frames.
+using FrozenContentEncoder = FrozenNet<ContentStudent, ContentOptions>;
 
 // What a recogniser hears, in the coordinates of the content.
 class Words {
@@ -51,8 +48,6 @@ class Words {
   torch::Tensor operator()(const torch::Tensor& x) const;
   // DistillationLoss (student.h) of what is heard in `made`.
   torch::Tensor Loss(const torch::Tensor& made, const torch::Tensor& asked) const;
-  // Squared error over the variance of what was asked for.
-  double RelativeError(const torch::Tensor& made, const torch::Tensor& asked) const;
 
  private:
   Listener listener_;

@@ -25,8 +25,9 @@ ContentOptions SmallContent() {
 }
 
 TEST(FrozenNets, PassGradientsOnAndDoNotLearn) {
-  FrozenSpeakerEncoder speaker(RandomNet(SmallSpeaker(), true), 6, torch::kCPU);
-  FrozenContentEncoder encoder(RandomContent(SmallContent()), torch::kCPU);
+  const TensorFile judge = RandomNet(SmallSpeaker(), true);
+  FrozenSpeakerEncoder speaker(judge, ReadJudge(judge, 6), torch::kCPU);
+  FrozenContentEncoder encoder(RandomContent(SmallContent()), SmallContent(), torch::kCPU);
   torch::manual_seed(1);
   const torch::Tensor x = (0.1 * torch::randn({2, 8000})).requires_grad_(true);
   const torch::Tensor voice = speaker(x), content = encoder(x);
@@ -39,9 +40,10 @@ TEST(FrozenNets, PassGradientsOnAndDoNotLearn) {
 
 TEST(FrozenNets, HearTheStudentsMelsAndMakeTheFeaturesEmbeddingsOrAreRefused) {
   EcapaOptions other = SmallSpeaker();
-  EXPECT_THROW(FrozenSpeakerEncoder(RandomNet(other, true), 5, torch::kCPU), Error);
+  EXPECT_EQ(ReadJudge(RandomNet(other, true), 6).embedding, 6);
+  EXPECT_THROW(ReadJudge(RandomNet(other, true), 5), Error);
   other.mels = 40;
-  EXPECT_THROW(FrozenSpeakerEncoder(RandomNet(other, true), 6, torch::kCPU), Error);
+  EXPECT_THROW(ReadJudge(RandomNet(other, true), 6), Error);
 }
 
 }  // namespace

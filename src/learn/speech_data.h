@@ -32,7 +32,6 @@ class SpeechData {
 
   torch::Device Device() const { return samples_.device(); }
   std::int64_t Utterances() const { return begin_.size(0); }
-  std::int64_t EmbeddingSize() const { return embeddings_.size(1); }
   std::int64_t StateSize() const { return states_.size(1); }
   double Hours() const { return static_cast<double>(samples_.size(0)) / 16000.0 / 3600.0; }
   const std::vector<std::int64_t>& Speakers() const { return speaker_; }  // of each utterance

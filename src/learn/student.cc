@@ -58,19 +58,15 @@ Tensor ChangedMels(const TorchMel& mel, const Tensor& samples, const NoiseBank& 
   return MaskFeatures(warped, change.mask_frames, change.mask_bands);
 }
 
-Student::Student(const ContentOptions& options, torch::Device device, bool bf16)
-    : backend(device), options_(options) {
-  if (bf16) backend.SetWork(torch::kBFloat16);
-}
-
-Tensor Student::operator()(const Tensor& mels) {
-  return ContentStudent<TorchBackend>(options_, backend).Forward(mels);
-}
-
 Tensor DistillationLoss(const Tensor& states, const Tensor& asked, std::int64_t margin) {
   const std::int64_t n = states.size(2) - 2 * margin;
   const Tensor a = states.narrow(2, margin, n), b = asked.narrow(2, margin, n);
   return torch::smooth_l1_loss(a, b) + (1.0 - torch::cosine_similarity(a, b, 1)).mean();
+}
+
+double ErrorOverVariance(const Tensor& heard, const Tensor& asked) {
+  const Tensor centre = asked.mean(std::vector<std::int64_t>{0, 2}, /*keepdim=*/true);
+  return ((heard - asked).square().mean() / (asked - centre).square().mean()).item<double>();
 }
 
 LearningStudent::LearningStudent(const TensorFile& content, const SpeechData& data, Tensor teacher,

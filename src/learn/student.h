@@ -35,20 +35,15 @@ struct HeardChange {
 torch::Tensor ChangedMels(const TorchMel& mel, const torch::Tensor& samples,
                           const NoiseBank& noises, const HeardChange& change);
 
-class Student {
- public:
-  Student(const ContentOptions& options, torch::Device device, bool bf16);
-  // batch × mels × 2T to batch × size × T.
-  torch::Tensor operator()(const torch::Tensor& mels);
-  TorchBackend backend;
-
- private:
-  ContentOptions options_;
-};
+// batch × mels × 2T to batch × size × T.
+using Student = TorchNet<ContentStudent, ContentOptions>;
 
 // Smooth L1 plus one minus the cosine of each frame, but for `margin` frames at either end.
 torch::Tensor DistillationLoss(const torch::Tensor& states, const torch::Tensor& asked,
                                std::int64_t margin);
+
+// Squared error over the variance of what was asked for.
+double ErrorOverVariance(const torch::Tensor& heard, const torch::Tensor& asked);
 
 // A content encoder that goes on learning while something else learns from its states.
 class LearningStudent {

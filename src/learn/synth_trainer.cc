@@ -16,21 +16,8 @@ namespace {
 
 using torch::Tensor;
 
-class Maker {
- public:
-  Maker(const SynthOptions& options, torch::Device device, bool bf16)
-      : backend(device), options_(options) {
-    if (bf16) backend.SetWork(torch::kBFloat16);
-  }
-  // batch × samples.
-  Tensor operator()(const SpeechInput& input) {
-    return Synthesiser<TorchBackend>(options_, backend).Forward(input).squeeze(1);
-  }
-  TorchBackend backend;
-
- private:
-  SynthOptions options_;
-};
+// To batch × 1 × samples.
+using Maker = TorchNet<Synthesiser, SynthOptions>;
 
 // What the synthesiser gets and what it is to give.
 struct Example {
@@ -118,8 +105,8 @@ SynthLesson::SynthLesson(Trainer& trainer, const SpeechPack& pack, const Feature
     student_ = StudentTable(data_, content);
   }
   if (encoder != nullptr) {
-    voice_.emplace(*encoder, features.embedding_size, device);
-    said_.emplace(content, device);
+    voice_.emplace(*encoder, ReadJudge(*encoder, features.embedding_size), device);
+    said_.emplace(content, ReadContentOptions(content), device);
   }
   if (o_.listener) words_.emplace(*o_.listener, bottleneck_, device);
   if (o_.fresh > 0) fresh_.emplace(data_, *words_, o_.fresh_speech, trainer.Random(2));
@@ -222,7 +209,7 @@ Losses SynthLesson::Batch(const Moment& now) {
     asked_voice = converting.embedding;
     input = Joined(input, converting);
   }
-  const Tensor whole = maker_(input), made = resynthesis_.Inner(whole);
+  const Tensor whole = maker_(input).squeeze(1), made = resynthesis_.Inner(whole);
   Losses losses = resynthesis_.Compare(made, example.speech, now);
   if (learning_) losses.total = losses.total + o_.distillation * heard.distillation;
   if (words_) losses.total = losses.total + WordsLoss(made, example.speech, converted);
@@ -238,17 +225,18 @@ Losses SynthLesson::Batch(const Moment& now) {
 SynthLesson::Measured SynthLesson::Measure(const Crops& crops, const Tensor& content) {
   Measured m;
   const Example example = Make(crops, content, true);
-  m.mel = resynthesis_.Distance(resynthesis_.Inner(smooth_(example.input)), example.speech);
+  m.mel =
+      resynthesis_.Distance(resynthesis_.Inner(smooth_(example.input).squeeze(1)), example.speech);
   if (!voice_) return m;
   const std::int64_t rows = Resynthesis::kHeldOutConverted;
   const SpeechInput input = Convert(example, crops, Targets(crops, rows, 0.0));
-  const Tensor converted = smooth_(input), voice = (*voice_)(converted);
+  const Tensor converted = smooth_(input).squeeze(1), voice = (*voice_)(converted);
   m.target_cosine = MeanCosine(voice, input.embedding).item<double>();
   m.source_cosine = MeanCosine(voice, example.input.embedding.narrow(0, 0, rows)).item<double>();
   m.content_error = RelativeError((*said_)(converted), content.narrow(0, 0, rows));
   if (words_) {
-    m.words = words_->RelativeError(resynthesis_.Inner(converted),
-                                    (*words_)(example.speech.narrow(0, 0, rows)));
+    m.words = ErrorOverVariance((*words_)(resynthesis_.Inner(converted)),
+                                (*words_)(example.speech.narrow(0, 0, rows)));
   }
   return m;
 }
@@ -256,19 +244,17 @@ SynthLesson::Measured SynthLesson::Measure(const Crops& crops, const Tensor& con
 std::vector<Figure> SynthLesson::Validate(const std::vector<double>& means) {
   const Crops crops = resynthesis_.HeldOut();
   const Tensor of_teacher = Teacher(crops), of_student = Unchanged(crops);
-  const Tensor centre = of_teacher.mean(std::vector<std::int64_t>{0, 2}, true);
-  const Tensor error =
-      (of_student - of_teacher).square().mean() / (of_teacher - centre).square().mean();
+  const double error = ErrorOverVariance(of_student, of_teacher);
   const Measured teacher = Measure(crops, of_teacher), student = Measure(crops, of_student);
-  return Resynthesis::Figures(
-      means, {{"held_out_mel", " mel {:.4f} teacher", teacher.mel},
-              {"held_out_mel_student", " {:.4f} student", student.mel},
-              {"target_cosine", "  voice {:+.3f} target", student.target_cosine},
-              {"source_cosine", " {:+.3f} source", student.source_cosine},
-              {"content_error", "  content error {:.3f}", student.content_error},
-              {"words_error", "  words {:.3f} teacher", teacher.words},
-              {"words_error_student", " {:.3f} student", student.words},
-              {"student_error", "  student {:.1f} %", error.item<double>(), 100.0}});
+  return Resynthesis::Figures(means,
+                              {{"held_out_mel", " mel {:.4f} teacher", teacher.mel},
+                               {"held_out_mel_student", " {:.4f} student", student.mel},
+                               {"target_cosine", "  voice {:+.3f} target", student.target_cosine},
+                               {"source_cosine", " {:+.3f} source", student.source_cosine},
+                               {"content_error", "  content error {:.3f}", student.content_error},
+                               {"words_error", "  words {:.3f} teacher", teacher.words},
+                               {"words_error_student", " {:.3f} student", student.words},
+                               {"student_error", "  student {:.1f} %", error, 100.0}});
 }
 
 // What the student's record says of the run in which it learnt along.

@@ -13,10 +13,6 @@ using Tensor = TorchBackend::Tensor;
 
 constexpr double kBatchNormMomentum = 0.1;
 
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 }  // namespace
 
 // Uniform on ±bound, as torch's own layers begin (Kaiming, a = √5).
@@ -111,23 +107,25 @@ Tensor TorchBackend::Pointwise(const std::vector<const Tensor*>& parts, const st
 void TorchBackend::Load(const TensorFile& file) {
   torch::NoGradGuard no_grad;
   for (const auto& [name, tensor] : file.tensors) {
-    const bool buffer = EndsWith(name, ".running_mean") || EndsWith(name, ".running_var");
-    const Tensor value = torch::from_blob(const_cast<float*>(tensor.values.data()), tensor.shape)
-                             .clone()
-                             .to(device_);
+    const bool buffer = name.ends_with(".running_mean") || name.ends_with(".running_var");
+    const Tensor value = AsTensor(tensor).clone().to(device_);
     (buffer ? buffers_ : parameters_)[name] = value.requires_grad_(!buffer);
   }
 }
 
 void TorchBackend::Save(TensorFile& file) const {
   for (const auto* map : {&parameters_, &buffers_}) {
-    for (const auto& [name, value] : *map) {
-      const Tensor plain = value.detach().to(torch::kCPU, torch::kFloat32).contiguous();
-      NamedTensor& out = file.tensors[name];
-      out.shape.assign(plain.sizes().begin(), plain.sizes().end());
-      out.values.assign(plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel());
-    }
+    for (const auto& [name, value] : *map) file.tensors[name] = AsStored(value);
   }
+}
+
+Tensor AsTensor(const NamedTensor& stored) {
+  return torch::from_blob(const_cast<float*>(stored.values.data()), stored.shape);
+}
+
+NamedTensor AsStored(const Tensor& values) {
+  const Tensor plain = values.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  return {plain.sizes().vec(), {plain.data_ptr<float>(), plain.data_ptr<float>() + plain.numel()}};
 }
 
 }  // namespace sotto

@@ -107,4 +107,27 @@ class TorchBackend {
   std::map<std::string, Tensor> buffers_;
 };
 
+// A net of `nn` with its weights.
+template <template <class> class Net, class Options>
+class TorchNet {
+ public:
+  TorchNet(const Options& options, torch::Device device, bool bf16 = false)
+      : backend(device), options_(options) {
+    if (bf16) backend.SetWork(torch::kBFloat16);
+  }
+  template <class Input>
+  torch::Tensor operator()(const Input& x) {
+    return Net<TorchBackend>(options_, backend).Forward(x);
+  }
+  TorchBackend backend;
+
+ private:
+  Options options_;
+};
+
+// The stored values where they lie: the tensor must not outlive them.
+torch::Tensor AsTensor(const NamedTensor& stored);
+// A copy in single precision.
+NamedTensor AsStored(const torch::Tensor& values);
+
 }  // namespace sotto

@@ -30,18 +30,12 @@ TensorMap Clones(const TensorMap& of) {
 // Throws Error when one is missing or of another size.
 void Read(const TensorFile& file, const TensorMap& parts) {
   for (const auto& [name, part] : parts) {
-    const NamedTensor& stored = file.Get(name, {part.numel()});
-    Tensor(part).copy_(torch::from_blob(const_cast<float*>(stored.values.data()), stored.shape));
+    Tensor(part).copy_(AsTensor(file.Get(name, {part.numel()})));
   }
 }
 
 void Write(const TensorMap& parts, TensorFile& file) {
-  for (const auto& [name, part] : parts) {
-    const Tensor values = part.to(torch::kCPU, torch::kFloat32).contiguous();
-    NamedTensor& out = file.tensors[name];
-    out.shape = {values.numel()};
-    out.values.assign(values.data_ptr<float>(), values.data_ptr<float>() + values.numel());
-  }
+  for (const auto& [name, part] : parts) file.tensors[name] = AsStored(part);
 }
 
 // Torch's generators that a training on `device` draws from, by the device's name.
