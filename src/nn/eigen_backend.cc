@@ -41,13 +41,24 @@ Tensor Pad(const Tensor& x, const ConvShape& shape) {
   }
   Tensor padded(x.rows(), n + 2 * side);
   padded.middleCols(side, n) = x;
-  {
-    for (std::int64_t i = 1; i <= side; ++i) {
-      padded.col(side - i) = x.col(i);
-      padded.col(side + n - 1 + i) = x.col(n - 1 - i);
-    }
+  for (std::int64_t i = 1; i <= side; ++i) {
+    padded.col(side - i) = x.col(i);
+    padded.col(side + n - 1 + i) = x.col(n - 1 - i);
   }
   return padded;
+}
+
+template <class Parts, class PartOf>
+Tensor StackOf(const Parts& parts, const PartOf& part_of) {
+  Eigen::Index rows = 0;
+  for (const auto& part : parts) rows += part_of(part).rows();
+  Tensor y(rows, part_of(*parts.begin()).cols());
+  Eigen::Index at = 0;
+  for (const auto& part : parts) {
+    y.middleRows(at, part_of(part).rows()) = part_of(part);
+    at += part_of(part).rows();
+  }
+  return y;
 }
 
 // Of a layer of kernel 1, out × in; that of a linear layer may be stored as a matrix.
@@ -217,27 +228,11 @@ Tensor EigenBackend::Rows(const Tensor& x, std::int64_t begin, std::int64_t coun
 }
 
 Tensor EigenBackend::Stack(std::initializer_list<const Tensor*> parts) {
-  Eigen::Index rows = 0;
-  for (const Tensor* part : parts) rows += part->rows();
-  Tensor y(rows, (*parts.begin())->cols());
-  Eigen::Index at = 0;
-  for (const Tensor* part : parts) {
-    y.middleRows(at, part->rows()) = *part;
-    at += part->rows();
-  }
-  return y;
+  return StackOf(parts, [](const Tensor* part) -> const Tensor& { return *part; });
 }
 
 Tensor EigenBackend::Stack(const std::vector<Tensor>& parts) {
-  Eigen::Index rows = 0;
-  for (const Tensor& part : parts) rows += part.rows();
-  Tensor y(rows, parts.front().cols());
-  Eigen::Index at = 0;
-  for (const Tensor& part : parts) {
-    y.middleRows(at, part.rows()) = part;
-    at += part.rows();
-  }
-  return y;
+  return StackOf(parts, [](const Tensor& part) -> const Tensor& { return part; });
 }
 
 Tensor EigenBackend::SoftmaxOverTime(Tensor x) {
