@@ -33,11 +33,9 @@ void PowerSpectrum::Compute(std::span<const float> frame, std::span<float> power
   }
 }
 
-Spectrogram ComputeSpectrogram(std::span<const float> x, int rate_hz,
-                               const SpectrogramOptions& options) {
-  const auto window = static_cast<std::size_t>(options.window_ms * rate_hz / 1000.0);
-  const auto hop =
-      std::max<std::size_t>(1, static_cast<std::size_t>(options.hop_ms * rate_hz / 1000.0));
+Spectrogram ComputeSpectrogram(std::span<const float> x, int rate_hz) {
+  const auto window = static_cast<std::size_t>(25.0 * rate_hz / 1000.0);
+  const auto hop = std::max<std::size_t>(1, static_cast<std::size_t>(5.0 * rate_hz / 1000.0));
   const std::size_t size = std::bit_ceil(window);
   const PowerSpectrum spectrum(size);
   Spectrogram result;

@@ -25,18 +25,13 @@ class PowerSpectrum {
   std::unique_ptr<Impl> impl_;
 };
 
-struct SpectrogramOptions {
-  double window_ms = 25.0;
-  double hop_ms = 5.0;
-};
-
-// Power in dB (floor −120 dB), frames × bins, Hann window, the FFT the next power of two.
+// Power in dB (floor −120 dB), frames × bins, Hann window of 25 ms every 5 ms, the FFT the next
+// power of two.
 struct Spectrogram {
   std::size_t frames = 0, bins = 0;
   double bin_hz = 0.0;
   std::vector<float> db;  // db[frame·bins + bin]
 };
-Spectrogram ComputeSpectrogram(std::span<const float> x, int rate_hz,
-                               const SpectrogramOptions& options = {});
+Spectrogram ComputeSpectrogram(std::span<const float> x, int rate_hz);
 
 }  // namespace sotto

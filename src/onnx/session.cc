@@ -254,7 +254,8 @@ struct OnnxSession::Impl {
     ort.Check(ort.api->CreateSessionOptions(&raw), name);
     const std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)> held(
         raw, ort.api->ReleaseSessionOptions);
-    ort.Check(ort.api->SetIntraOpNumThreads(raw, options.intra_op_threads), name);
+    // Recordings run in parallel, so a model needs one thread.
+    ort.Check(ort.api->SetIntraOpNumThreads(raw, 1), name);
     ort.Check(ort.api->SetInterOpNumThreads(raw, 1), name);
     // Lengths change with every recording: patterns of one length do not serve the next.
     ort.Check(ort.api->DisableMemPattern(raw), name);
@@ -319,7 +320,6 @@ OnnxSession& OnnxSession::operator=(OnnxSession&& other) noexcept = default;
 OnnxSession::~OnnxSession() = default;
 
 const std::vector<TensorInfo>& OnnxSession::Inputs() const { return impl_->inputs; }
-const std::vector<TensorInfo>& OnnxSession::Outputs() const { return impl_->outputs; }
 const OnnxRuntimePtr& OnnxSession::Runtime() const { return impl_->runtime; }
 
 namespace {
@@ -418,7 +418,6 @@ OnnxSession::OnnxSession(OnnxSession&&) noexcept = default;
 OnnxSession& OnnxSession::operator=(OnnxSession&&) noexcept = default;
 OnnxSession::~OnnxSession() = default;
 const std::vector<TensorInfo>& OnnxSession::Inputs() const { Absent(); }
-const std::vector<TensorInfo>& OnnxSession::Outputs() const { Absent(); }
 const OnnxRuntimePtr& OnnxSession::Runtime() const { Absent(); }
 const TensorInfo& OnnxSession::Input(std::string_view) const { Absent(); }
 const TensorInfo& OnnxSession::Output(std::string_view) const { Absent(); }

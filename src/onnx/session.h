@@ -81,7 +81,6 @@ class OnnxTensor {
 };
 
 struct OnnxSessionOptions {
-  int intra_op_threads = 1;  // recordings run in parallel, so a model needs one thread
   // Turns quantised weights into floats once, on loading, where the model would do so on every run:
   // more memory, less time.
   bool unpack_weights = false;
@@ -102,7 +101,6 @@ class OnnxSession {
   ~OnnxSession();
 
   const std::vector<TensorInfo>& Inputs() const;
-  const std::vector<TensorInfo>& Outputs() const;
   const OnnxRuntimePtr& Runtime() const;
   // Index of an input or output, or an Error that lists what the model has.
   const TensorInfo& Input(std::string_view name) const;
