@@ -20,6 +20,7 @@ using Eigen::VectorXd;
 
 constexpr double kTinyProbability = 1e-12;
 constexpr std::size_t kParts = 16;
+constexpr double kExaggeration = 12.0;  // of similarities, over the first quarter
 
 MatrixXd SquaredDistances(const MatrixXd& x) {
   const VectorXd squares = x.colwise().squaredNorm();
@@ -57,11 +58,9 @@ MatrixXd PrincipalStart(const MatrixXd& x) {
 }  // namespace
 
 void MapOptions::Validate() const {
-  if (!(perplexity >= 1.0) || iterations < 1 || !(exaggeration >= 1.0)) {
-    throw Error(
-        fmt::format("embedding map: perplexity {}, {} iterations and exaggeration {} must "
-                    "all be at least 1",
-                    perplexity, iterations, exaggeration));
+  if (!(perplexity >= 1.0) || iterations < 1) {
+    throw Error(fmt::format("embedding map: perplexity {} and {} iterations must be at least 1",
+                            perplexity, iterations));
   }
 }
 
@@ -99,8 +98,7 @@ MatrixXd MapEmbeddings(const Eigen::Ref<const Eigen::MatrixXf>& x, const MapOpti
     throw Error(
         fmt::format("embedding map: {} points, 4 to {} finite ones are wanted", n, kMaxMapPoints));
   }
-  const MatrixXd points =
-      options.unit_length ? MatrixXd(UnitLength(x).cast<double>()) : MatrixXd(x.cast<double>());
+  const MatrixXd points = UnitLength(x).cast<double>();
   MatrixXd y = PrincipalStart(points);
   const double perplexity = std::min(options.perplexity, static_cast<double>(n - 1) / 3.0);
   MatrixXd p = ConditionalSimilarities(SquaredDistances(points), perplexity);
@@ -108,13 +106,13 @@ MatrixXd MapEmbeddings(const Eigen::Ref<const Eigen::MatrixXf>& x, const MapOpti
 
   // Gradient descent with momentum and gains (Jacobs 1988), as in the paper; the learning rate
   // n/exaggeration of Belkina et al. 2019.
-  const double rate = std::max(static_cast<double>(n) / options.exaggeration / 4.0, 50.0);
+  const double rate = std::max(static_cast<double>(n) / kExaggeration / 4.0, 50.0);
   MatrixXd update = MatrixXd::Zero(2, n), gains = MatrixXd::Ones(2, n), gradient(2, n);
   MatrixXd attraction(2, n), repulsion(2, n);
   VectorXd sums(n);
   const int early = options.iterations / 4;
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
-    const double factor = iteration < early ? options.exaggeration : 1.0;
+    const double factor = iteration < early ? kExaggeration : 1.0;
     ParallelFor(kParts, options.jobs, [&](std::size_t part) {
       Eigen::ArrayXd dx, dy, q, w;
       for (Index i = static_cast<Index>(part); i < n; i += static_cast<Index>(kParts)) {

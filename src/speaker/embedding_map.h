@@ -1,6 +1,7 @@
 // A picture of embeddings in two dimensions: exact t-SNE (van der Maaten & Hinton 2008) started
 // from the first two principal components, so that it is the same every time. Quadratic in n: for a
-// few thousand points. It shows which points are near each other; sizes of clusters and distances
+// few thousand points. Vectors are brought to length 1 first, so that squared distances are
+// 2 − 2·cosine. It shows which points are near each other; sizes of clusters and distances
 // between them mean little.
 #pragma once
 
@@ -11,8 +12,6 @@ namespace sotto {
 struct MapOptions {
   double perplexity = 30.0;  // effective neighbours, lowered to (n − 1)/3
   int iterations = 750;
-  double exaggeration = 12.0;  // of similarities, over the first quarter
-  bool unit_length = true;     // vectors to length 1 first: squared distance = 2 − 2·cosine
   int jobs = 1;
 
   void Validate() const;

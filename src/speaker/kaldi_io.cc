@@ -17,9 +17,16 @@ static_assert(std::endian::native == std::endian::little);
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-void RefuseRest(KaldiReader& reader, bool binary) {
+// The value that a file consists of.
+template <typename Value>
+Value OnlyValue(std::string_view bytes, const std::string& where,
+                Value (KaldiReader::*read)(bool binary)) {
+  KaldiReader reader(bytes, where);
+  const bool binary = reader.BinaryMark();
+  Value value = (reader.*read)(binary);
   if (!binary) reader.SkipBlanks();
   if (!reader.AtEnd()) reader.Fail("something follows the value");
+  return value;
 }
 
 }  // namespace
@@ -229,19 +236,11 @@ void AppendKaldiTextVector(std::string& out, const Eigen::Ref<const Eigen::Vecto
 }
 
 Eigen::VectorXd ParseKaldiVector(std::string_view bytes, const std::string& where) {
-  KaldiReader reader(bytes, where);
-  const bool binary = reader.BinaryMark();
-  Eigen::VectorXd v = reader.Vector(binary);
-  RefuseRest(reader, binary);
-  return v;
+  return OnlyValue(bytes, where, &KaldiReader::Vector);
 }
 
 Eigen::MatrixXd ParseKaldiMatrix(std::string_view bytes, const std::string& where) {
-  KaldiReader reader(bytes, where);
-  const bool binary = reader.BinaryMark();
-  Eigen::MatrixXd m = reader.Matrix(binary);
-  RefuseRest(reader, binary);
-  return m;
+  return OnlyValue(bytes, where, &KaldiReader::Matrix);
 }
 
 }  // namespace sotto
