@@ -120,6 +120,12 @@ TextNormaliser ParseTextNormaliser(std::string_view name) {
   throw Error(fmt::format("normaliser '{}' is not one of none, lower, lower-nopunct", name));
 }
 
+std::string_view TextNormaliserName(TextNormaliser normaliser) {
+  return std::find_if(std::begin(kNormalisers), std::end(kNormalisers),
+                      [&](const auto& known) { return known.first == normaliser; })
+      ->second;
+}
+
 double EditCounts::Rate() const {
   return n > 0 ? static_cast<double>(Errors()) / static_cast<double>(n)
                : std::numeric_limits<double>::quiet_NaN();

@@ -23,6 +23,7 @@ enum class TextNormaliser {
 
 // "none", "lower", "lower-nopunct"; anything else is an Error.
 TextNormaliser ParseTextNormaliser(std::string_view name);
+std::string_view TextNormaliserName(TextNormaliser normaliser);
 
 struct EditCounts {
   std::size_t n = 0;  // reference tokens
