@@ -8,8 +8,8 @@
 #include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/parallel.h"
 #include "base/npy.h"
+#include "base/parallel.h"
 
 namespace sotto {
 namespace {

@@ -7,8 +7,8 @@
 #include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/testing.h"
 #include "base/npy.h"
+#include "base/testing.h"
 #include "dsp/vocoder_testing.h"
 
 namespace sotto {

@@ -96,7 +96,7 @@ std::vector<CellAttack::Among> Legal(const Trials& trials) {
   const LegalResult result = LegalMeter(trials).Measure(options);
   for (const LegalPoint& point : result.linkability) {
     CellAttack::Among one{point.n, point.value, point.chance, std::nan(""),
-                            SinglingOutChance(point.n)};
+                          SinglingOutChance(point.n)};
     for (const LegalPoint& single : result.singling_out) {
       if (single.n == point.n) one.singling_out = single.value;
     }
