@@ -65,6 +65,8 @@ HWY_EXPORT(TargetHasAes);
 
 bool HasAesInstructions() { return HWY_DYNAMIC_DISPATCH(TargetHasAes)(); }
 
+Seed::~Seed() { sodium_memzero(data(), size()); }
+
 // FIPS 197, 5.2; words are read in the machine's little-endian order.
 AesKey::AesKey(const AesBlock& key) {
   std::memcpy(rounds.data(), key.data(), key.size());

@@ -11,7 +11,11 @@
 namespace sotto {
 
 using AesBlock = std::array<std::uint8_t, 16>;
-using Seed = AesBlock;  // secret, from the CSPRNG, expanded once for each purpose
+
+// Secret, from the CSPRNG; wiped.
+struct Seed : AesBlock {
+  ~Seed();
+};
 
 // Both give the same bytes. kAuto: the CPU's instructions if it has them.
 enum class AesPath { kAuto, kPortable };
@@ -38,8 +42,8 @@ void AesCounterStream(const AesKey& key, const AesBlock& counter, std::span<std:
 // A fresh seed from the operating system.
 Seed FreshSeed();
 
-// Ring elements that only who has the seed can tell from random ones. Different `stream`s of one
-// seed are independent.
+// Ring elements that none but who has the seed can tell from random ones. Different `stream`s of
+// one seed are independent.
 void ExpandSeed(const Seed& seed, std::uint64_t stream, std::span<std::uint64_t> out,
                 AesPath path = AesPath::kAuto);
 

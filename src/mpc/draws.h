@@ -1,0 +1,37 @@
+// The randomness of one use of the protocol, named piece by piece, and the functions that are exact
+// in it. Callers use gates.h, Dealer and Client, which draw everything afresh from the operating
+// system and forget it; a draw that serves twice or is not uniform reveals secrets.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "mpc/aes.h"
+#include "mpc/gates.h"
+
+namespace sotto {
+
+struct LinearDraw {
+  std::array<Seed, 2> input_masks;
+  Seed product_share;
+  static LinearDraw Fresh() { return {{FreshSeed(), FreshSeed()}, FreshSeed()}; }
+};
+// `masked` is B·A for the A of the draw.
+std::array<LinearHalf, 2> DealLinearFrom(const LinearDraw& draw,
+                                         std::span<const std::uint64_t> masked);
+
+struct GateDraw {
+  Shares mask;
+  Seed shares;
+  std::array<Seed, 2> roots;
+  static GateDraw Fresh(std::size_t count);
+};
+std::array<GateHalf, 2> DealGateFrom(const GateDraw& draw, Gate gate, unsigned bits,
+                                     std::span<const std::uint64_t> weights);
+
+// A = A_0 + A_1.
+RingVector InputMask(const std::array<Seed, 2>& masks, std::size_t count);
+
+}  // namespace sotto
