@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "mpc/aes.h"
 #include "mpc/gates.h"
+#include "mpc/messages.h"
 
 namespace sotto {
 
@@ -33,5 +35,34 @@ std::array<GateHalf, 2> DealGateFrom(const GateDraw& draw, Gate gate, unsigned b
 
 // A = A_0 + A_1.
 RingVector InputMask(const std::array<Seed, 2>& masks, std::size_t count);
+
+// What the dealer knows of a model: the masks of its weights, both shares of them, in scenario 2.
+struct DealerModel {
+  ModelCard card;
+  std::array<MaskShareMessage, 2> shares;
+  RingMatrix matrix;   // B
+  RingVector weights;  // b2
+
+  explicit DealerModel(const ModelCard& card_);
+};
+
+struct QueryDraw {
+  QueryId id{};
+  LinearDraw linear;
+  GateDraw relu, decision;
+  static QueryDraw Fresh(const ModelCard& card);
+};
+using DealtQuery = std::array<MaterialMessage, 2>;
+std::vector<DealtQuery> DealQueriesFrom(const DealerModel& model, std::span<const QueryDraw> draws);
+
+// Of the client, scenario 1: the first server's share of x, and the salts of the commitments.
+struct InputDraw {
+  Seed share;
+  std::array<Digest, 2> salts{};
+  static InputDraw Fresh();
+};
+std::array<InputMessage, 2> MakeInputsFrom(const InputDraw& draw, const ModelCard& card,
+                                           const std::array<ReservationMessage, 2>& reservations,
+                                           std::span<const std::int32_t> x);
 
 }  // namespace sotto
