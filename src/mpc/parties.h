@@ -61,6 +61,8 @@ class Dealer {
   const DealerModel& Find(const ModelId& model) const;
 
   std::map<ModelId, DealerModel> models_;
+
+  friend struct PlantedAccess;  // of the security tests
 };
 
 // Has recordings, and learns scores or decisions, as the provider's policy is.
@@ -148,7 +150,7 @@ class Server {
   std::set<QueryId> seen_;
   std::map<QueryId, Query> active_;  // by the first id
 
-  friend struct PlantedServer;  // of the security tests
+  friend struct PlantedAccess;  // of the security tests
 };
 
 }  // namespace sotto

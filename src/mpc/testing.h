@@ -111,17 +111,8 @@ class Deployment {
     if (scenario == Scenario::kPublicModel) {
       for (Server& server : servers_) server.LoadPublicModel(Sent(provider_.PublicModel()));
     } else {
-      LoadShares(dealer_.Masks(Card().id));
+      LoadShares();
     }
-  }
-
-  // Loads the model again behind other masks.
-  void LoadShares(const std::array<MaskShareMessage, 2>& masks) {
-    const auto model = provider_.ShareModel();
-    const auto first = servers_[0].LoadModel(Sent(model[0]), Sent(masks[0]));
-    const auto second = servers_[1].LoadModel(Sent(model[1]), Sent(masks[1]));
-    servers_[0].FinishModel(Sent(second));
-    servers_[1].FinishModel(Sent(first));
   }
 
   const ModelCard& Card() const { return provider_.Card(); }
@@ -173,7 +164,19 @@ class Deployment {
     return t;
   }
 
+ protected:
+  const Dealer& TheDealer() const { return dealer_; }
+
  private:
+  void LoadShares() {
+    const auto masks = dealer_.Masks(Card().id);
+    const auto model = provider_.ShareModel();
+    const auto first = servers_[0].LoadModel(Sent(model[0]), Sent(masks[0]));
+    const auto second = servers_[1].LoadModel(Sent(model[1]), Sent(masks[1]));
+    servers_[0].FinishModel(Sent(second));
+    servers_[1].FinishModel(Sent(first));
+  }
+
   Provider provider_;
   Dealer dealer_;
   Client client_;
