@@ -111,6 +111,9 @@ class Server {
   // The other server's exchange: checked against this server's view of the query first. In decision
   // mode the answer to the first is a second exchange.
   std::variant<ExchangeMessage, ResultMessage> Exchange(const ExchangeMessage& peer);
+  // Wipes the material of finished queries, some 2 MB for each utterance. For when their results
+  // are on the way; the next reservation does it too.
+  void Forget();
 
  private:
   struct Model {
@@ -149,6 +152,7 @@ class Server {
   std::map<QueryId, Prepared> stock_, reserved_;
   std::set<QueryId> seen_;
   std::map<QueryId, Query> active_;  // by the first id
+  std::vector<Query> finished_;
 
   friend struct PlantedAccess;  // of the security tests
 };

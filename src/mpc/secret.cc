@@ -10,17 +10,21 @@ namespace {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20U;
 
-// Matrices are read at the memory's full rate only when a page fault in the TLB is rare.
+// What is longer than half a large page begins at one and fills it: matrices and keys are read at
+// the memory's full rate only where the TLB seldom misses.
+bool IsLarge(std::size_t bytes) { return bytes >= kLargePage / 2; }
 std::align_val_t AlignmentOf(std::size_t bytes) {
-  return std::align_val_t{bytes >= 2 * kLargePage ? kLargePage : 64};
+  return std::align_val_t{IsLarge(bytes) ? kLargePage : 64};
 }
 
 }  // namespace
 
 void* AllocateSecret(std::size_t bytes) {
-  void* memory = ::operator new(bytes, AlignmentOf(bytes));
+  if (!IsLarge(bytes)) return ::operator new(bytes, AlignmentOf(bytes));
+  const std::size_t whole = (bytes + kLargePage - 1) / kLargePage * kLargePage;
+  void* memory = ::operator new(whole, AlignmentOf(bytes));
 #ifdef MADV_HUGEPAGE
-  if (bytes >= 2 * kLargePage) madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+  madvise(memory, whole, MADV_HUGEPAGE);
 #endif
   return memory;
 }

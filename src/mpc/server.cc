@@ -124,6 +124,7 @@ std::size_t Server::Stock() const {
 }
 
 ReservationMessage Server::Reserve(std::size_t count) {
+  Forget();
   std::vector<QueryId> ids;
   const std::scoped_lock lock(mutex_);
   if (count < 1 || count > kMaxBatch || count > stock_.size()) {
@@ -135,6 +136,7 @@ ReservationMessage Server::Reserve(std::size_t count) {
 }
 
 ReservationMessage Server::Reserve(std::span<const QueryId> ids) {
+  Forget();
   const std::scoped_lock lock(mutex_);
   if (ids.empty() || ids.size() > kMaxBatch) {
     throw Refused(fmt::format("{} ids; 1 to {} allowed", ids.size(), kMaxBatch));
@@ -168,6 +170,12 @@ void Server::Burn(std::span<const QueryId> ids) {
     reserved_.erase(id);
     active_.erase(id);
   }
+}
+
+void Server::Forget() {
+  std::vector<Query> finished;
+  const std::scoped_lock lock(mutex_);
+  finished.swap(finished_);
 }
 
 RingVector Server::OwnInput(const InputMessage& input) const {
@@ -265,7 +273,10 @@ std::variant<ExchangeMessage, ResultMessage> Server::Exchange(const ExchangeMess
     for (std::size_t u = 0; u < batch; ++u) {
       shares[u] += link_.ZeroShare(query.ids[u], query.decision);
     }
-    return ResultMessage{query.ids, query.decision, std::move(shares)};
+    ResultMessage result{query.ids, query.decision, std::move(shares)};
+    const std::scoped_lock lock(mutex_);
+    finished_.push_back(std::move(query));
+    return result;
   }
   query.decision = true;
   query.hidden.clear();
