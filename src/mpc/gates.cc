@@ -37,7 +37,7 @@ RingVector Open(std::span<const std::uint64_t> first, std::span<const std::uint6
 }
 
 RingMatrix ExpandMatrix(const Seed& seed, std::size_t rows, std::size_t columns) {
-  RingMatrix matrix(rows, columns);
+  RingMatrix matrix{rows, columns, RingVector(rows * columns)};
   ExpandSeed(seed, 0, matrix.values);
   return matrix;
 }

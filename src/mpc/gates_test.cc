@@ -67,15 +67,13 @@ TEST(Gates, WeightedReluGivesTheMaskOfTheWeightsToo) {
 TEST(Gates, ALinearLayerOfTwoSecretsIsExact) {
   constexpr std::size_t kRows = 5, kColumns = 33;
   SeededRng rng(6);
-  RingMatrix w(kRows, kColumns);
+  RingMatrix w{kRows, kColumns, RingVector(kRows * kColumns)};
   for (std::uint64_t& value : w.values) value = rng();
   Shares shares = Split(w.values);
   const std::array<Seed, 2> masks = {FreshSeed(), FreshSeed()};
   std::array<RingMatrix, 2> hidden;
   for (std::size_t p = 0; p < 2; ++p) {
-    RingMatrix share(kRows, kColumns);
-    share.values = shares[p];
-    hidden[p] = HideMatrix(share, masks[p]);
+    hidden[p] = HideMatrix({kRows, kColumns, shares[p]}, masks[p]);
   }
   for (int round = 0; round < 3; ++round) {
     RingVector x(kColumns), expected(kRows);

@@ -38,7 +38,7 @@ ModelCard ReadCard(WireReader& from) {
 // Weights and biases in the sizes of the card, for both kinds of model.
 template <class Model>
 SecretBytes WriteModel(MessageKind kind, const Model& model) {
-  WireWriter to(kind);
+  WireWriter to(kind, model.w1.size() + model.b1.size() + model.w2.size());
   WriteCard(to, model.card);
   to.Fixed(model.w1);
   to.Fixed(model.b1);
@@ -68,6 +68,10 @@ void WriteGate(WireWriter& to, const GateHalf& half) {
   to.Fixed(half.payload);
   to.Fixed(half.flipped);
   to.Fixed(half.keys.words);
+}
+
+std::size_t ValuesOf(const GateHalf& half) {
+  return half.mask.size() + half.payload.size() + half.flipped.size() + half.keys.words.size();
 }
 
 GateHalf ReadGate(WireReader& from) {
@@ -158,7 +162,7 @@ MaskShareMessage MaskShareMessage::Parse(std::span<const std::uint8_t> bytes) {
 }
 
 SecretBytes OpenedMaskMessage::Serialise() const {
-  WireWriter to(MessageKind::kOpenedMask);
+  WireWriter to(MessageKind::kOpenedMask, matrix.size() + weights.size());
   to.Fixed(model);
   to.Counted(weights);
   to.Counted(matrix);
@@ -176,7 +180,8 @@ OpenedMaskMessage OpenedMaskMessage::Parse(std::span<const std::uint8_t> bytes) 
 }
 
 SecretBytes MaterialMessage::Serialise() const {
-  WireWriter to(MessageKind::kMaterial);
+  WireWriter to(MessageKind::kMaterial, (linear ? linear->product.size() : 0) + ValuesOf(relu) +
+                                            (decision ? ValuesOf(*decision) : 0));
   to.Fixed(id);
   to.Fixed(model);
   to.Number(static_cast<std::uint8_t>(second));

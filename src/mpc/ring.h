@@ -19,10 +19,6 @@ void SubtractFrom(std::span<std::uint64_t> y, std::span<const std::uint64_t> x);
 struct RingMatrix {
   std::size_t rows = 0, columns = 0;
   RingVector values;
-
-  RingMatrix() = default;
-  RingMatrix(std::size_t rows_, std::size_t columns_)
-      : rows(rows_), columns(columns_), values(rows_ * columns_) {}
 };
 
 // A public matrix of 16-bit weights.

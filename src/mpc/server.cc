@@ -44,11 +44,7 @@ OpenedMaskMessage Server::LoadModel(ModelShareMessage model, const MaskShareMess
   model_.card = card;
   model_.b1 = std::move(model.b1);
   model_.b_out = model.b_out;
-  RingMatrix share;
-  share.rows = card.units;
-  share.columns = card.inputs;
-  share.values = std::move(model.w1);
-  model_.shared.opened = HideMatrix(std::move(share), masks.matrix);
+  model_.shared.opened = HideMatrix({card.units, card.inputs, std::move(model.w1)}, masks.matrix);
   RingVector weight_mask(card.units);
   ExpandSeed(masks.weights, 0, weight_mask);
   model_.w2 = std::move(model.w2);
@@ -65,11 +61,8 @@ void Server::FinishModel(const OpenedMaskMessage& peer) {
       peer.weights.size() != card.units) {
     throw Refused("the other server's opened mask is of another size");
   }
-  RingMatrix hidden;
-  hidden.rows = card.units;
-  hidden.columns = card.inputs;
-  hidden.values = peer.matrix;
-  model_.shared = FinishMatrix(second_, std::move(model_.shared.opened), hidden, mask_seed_);
+  model_.shared = FinishMatrix(second_, std::move(model_.shared.opened),
+                               {card.units, card.inputs, peer.matrix}, mask_seed_);
   AddTo(model_.w2, peer.weights);
   mask_seed_ = Seed{};
   model_.ready = true;

@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<std::uint8_t, 4> kLetters = {'S', 'M', 'P', 'C'};
 }
 
-WireWriter::WireWriter(MessageKind kind) {
+WireWriter::WireWriter(MessageKind kind, std::size_t values) {
+  bytes_.reserve(256 + 8 * values);
   Fixed(kLetters);
   Number(kWireVersion);
   Number(static_cast<std::uint8_t>(kind));

@@ -35,7 +35,9 @@ enum class MessageKind : std::uint8_t {
 
 class WireWriter {
  public:
-  explicit WireWriter(MessageKind kind);
+  // `values`: ring elements to come, as far as known; long messages are then not copied as they
+  // grow.
+  explicit WireWriter(MessageKind kind, std::size_t values = 0);
 
   template <class T>
   void Number(T value) {
