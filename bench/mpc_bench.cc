@@ -224,7 +224,7 @@ void Comparisons(benchmark::State& state) {
   const DcfShape shape{IntegerNet::kLayerBits, 4, 1024};
   const RingVector alpha(1024, 12345), beta(4096, 6789), x(1024, 54321);
   RingVector out(4096);
-  const auto keys = MakeDcfKeys(shape, alpha, beta, {FreshSeed(), FreshSeed()});
+  const auto keys = MakeDcfKeys(shape, alpha, beta, {FreshSeed(), FreshSeed()}, FreshSeed());
   for (auto _ : state) EvaluateDcf(keys[0], x, out, path);
   state.counters["blocks_per_s"] = benchmark::Counter(
       static_cast<double>(shape.AesBlocks() * static_cast<std::size_t>(state.iterations())),

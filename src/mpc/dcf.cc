@@ -107,22 +107,16 @@ HWY_EXPORT(Make);
 
 constexpr std::size_t kRootWords = 16;  // of a group
 
-// The first 128 bits of π's fraction: nobody chose them.
-const AesKey& FixedKey() {
-  static const AesKey key({0x24, 0x3F, 0x6A, 0x88, 0x85, 0xA3, 0x08, 0xD3,  //
-                           0x13, 0x19, 0x8A, 0x2E, 0x03, 0x70, 0x73, 0x44});
-  return key;
-}
-
 }  // namespace
 
 std::array<DcfKeys, 2> MakeDcfKeys(const DcfShape& shape, std::span<const std::uint64_t> alpha,
                                    std::span<const std::uint64_t> beta,
-                                   const std::array<Seed, 2>& roots, AesPath path) {
+                                   const std::array<Seed, 2>& roots, const AesBlock& cipher,
+                                   AesPath path) {
   std::array<DcfKeys, 2> keys;
   RingVector random(shape.Groups() * kRootWords);
   for (std::size_t p = 0; p < 2; ++p) {
-    keys[p] = {p == 1, shape, RingVector(shape.KeyWords())};
+    keys[p] = {p == 1, cipher, shape, RingVector(shape.KeyWords())};
     ExpandSeed(roots[p], 0, random, path);
     for (std::size_t i = 0; i < random.size(); ++i) {
       // Bit 0 of a root is its control bit: 0 for the first server, 1 for the second.
@@ -130,20 +124,22 @@ std::array<DcfKeys, 2> MakeDcfKeys(const DcfShape& shape, std::span<const std::u
       keys[p].words[i / kRootWords * (shape.KeyWords() / shape.Groups()) + i % kRootWords] = root;
     }
   }
+  const AesKey fixed(cipher);
   if (path == AesPath::kAuto) {
-    HWY_DYNAMIC_DISPATCH(Make)(FixedKey(), alpha.data(), beta.data(), keys);
+    HWY_DYNAMIC_DISPATCH(Make)(fixed, alpha.data(), beta.data(), keys);
   } else {
-    HWY_STATIC_DISPATCH(MakePortable)(FixedKey(), alpha.data(), beta.data(), keys);
+    HWY_STATIC_DISPATCH(MakePortable)(fixed, alpha.data(), beta.data(), keys);
   }
   return keys;
 }
 
 void EvaluateDcf(const DcfKeys& keys, std::span<const std::uint64_t> x,
                  std::span<std::uint64_t> out, AesPath path) {
+  const AesKey fixed(keys.cipher);
   if (path == AesPath::kAuto) {
-    HWY_DYNAMIC_DISPATCH(Evaluate)(FixedKey(), keys, x.data(), out.data());
+    HWY_DYNAMIC_DISPATCH(Evaluate)(fixed, keys, x.data(), out.data());
   } else {
-    HWY_STATIC_DISPATCH(EvaluatePortable)(FixedKey(), keys, x.data(), out.data());
+    HWY_STATIC_DISPATCH(EvaluatePortable)(fixed, keys, x.data(), out.data());
   }
 }
 

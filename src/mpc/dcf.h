@@ -3,9 +3,12 @@
 // fig. 1 with signs moved to the end). A dealer who knows α and β makes two keys; from one of them
 // and a public x each server computes its share of β·1{x < α}, and neither learns α or β.
 //
-// The pseudo-random generator is AES-128 under one fixed public key in Matyas–Meyer–Oseas mode,
+// The pseudo-random generator is AES-128 under a public key in Matyas–Meyer–Oseas mode,
 // H_j(s) = AES(s ⊕ j) ⊕ s ⊕ j, on seeds of 127 bits whose last bit is the control bit t; its
-// security is that of a random permutation (Guo, Katz, Wang & Yu 2020, eprint 2019/074).
+// security is that of an ideal cipher. The key is fixed for one set of comparisons and drawn anew
+// for the next: under one key for ever, work done once would serve against every seed ever dealt
+// (Guo, Katz, Wang, Weng & Yu 2020, "Better concrete security for half-gates garbling", eprint
+// 2019/1168).
 //
 // Speed: comparisons go in groups of 8, whose words of one level lie together, so that a level is
 // one stretch of memory and 8 to 24 independent AES blocks.
@@ -39,14 +42,17 @@ struct DcfShape {
 // same for both.
 struct DcfKeys {
   bool second = false;  // the server whose shares carry the minus sign
+  AesBlock cipher{};    // the public key of the generator
   DcfShape shape;
   RingVector words;
 };
 
-// Keys for α[i] and β[v·count + i]. Takes the same steps for all of them.
+// Keys for α[i] and β[v·count + i]. Takes the same steps for all of them. `cipher` is random and
+// public.
 std::array<DcfKeys, 2> MakeDcfKeys(const DcfShape& shape, std::span<const std::uint64_t> alpha,
                                    std::span<const std::uint64_t> beta,
-                                   const std::array<Seed, 2>& roots, AesPath path = AesPath::kAuto);
+                                   const std::array<Seed, 2>& roots, const AesBlock& cipher,
+                                   AesPath path = AesPath::kAuto);
 
 // out[v·count + i]: this server's share of β_v·1{x[i] < α[i]}; x[i] below 2^bits.
 void EvaluateDcf(const DcfKeys& keys, std::span<const std::uint64_t> x,

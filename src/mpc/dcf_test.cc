@@ -19,7 +19,7 @@ struct Case {
     for (std::size_t i = 0; i < shape.count * shape.values; ++i) beta.push_back(rng());
   }
   void Make(AesPath path) {
-    keys = MakeDcfKeys(shape, alpha, beta, {FreshSeed(), FreshSeed()}, path);
+    keys = MakeDcfKeys(shape, alpha, beta, {FreshSeed(), FreshSeed()}, FreshSeed(), path);
   }
   // Both shares together are β where x < α and 0 elsewhere.
   void Expect(const RingVector& x, AesPath path = AesPath::kAuto) const {
@@ -80,8 +80,10 @@ TEST(Dcf, BothPathsGiveTheSameKeysAndShares) {
   for (const unsigned values : {1U, 2U, 4U}) {
     const Case one({35, values, 37}, rng);
     const std::array<Seed, 2> roots = {FreshSeed(), FreshSeed()};
-    const auto fast = MakeDcfKeys(one.shape, one.alpha, one.beta, roots);
-    const auto portable = MakeDcfKeys(one.shape, one.alpha, one.beta, roots, AesPath::kPortable);
+    const AesBlock cipher = FreshSeed();
+    const auto fast = MakeDcfKeys(one.shape, one.alpha, one.beta, roots, cipher);
+    const auto portable =
+        MakeDcfKeys(one.shape, one.alpha, one.beta, roots, cipher, AesPath::kPortable);
     RingVector x, a(one.beta.size()), b(one.beta.size());
     for (std::size_t i = 0; i < 37; ++i) x.push_back(rng() >> 29U);
     for (std::size_t p = 0; p < 2; ++p) {

@@ -28,6 +28,7 @@ struct GateDraw {
   Shares mask;
   Seed shares;
   std::array<Seed, 2> roots;
+  AesBlock cipher{};
   static GateDraw Fresh(std::size_t count);
 };
 std::array<GateHalf, 2> DealGateFrom(const GateDraw& draw, Gate gate, unsigned bits,

@@ -109,7 +109,8 @@ RingVector ApplyLinear(const SharedMatrix& matrix, std::span<const std::uint64_t
 GateDraw GateDraw::Fresh(std::size_t count) {
   return {{Expanded(FreshSeed(), count), Expanded(FreshSeed(), count)},
           FreshSeed(),
-          {FreshSeed(), FreshSeed()}};
+          {FreshSeed(), FreshSeed()},
+          FreshSeed()};
 }
 
 std::array<GateHalf, 2> DealGateFrom(const GateDraw& draw, Gate gate, unsigned bits,
@@ -129,7 +130,7 @@ std::array<GateHalf, 2> DealGateFrom(const GateDraw& draw, Gate gate, unsigned b
       beta[k * count + i] = p[k] - 2 * s * p[k];
     }
   }
-  auto keys = MakeDcfKeys({bits, ValuesOf(gate), count}, alpha, beta, draw.roots);
+  auto keys = MakeDcfKeys({bits, ValuesOf(gate), count}, alpha, beta, draw.roots, draw.cipher);
   std::array<GateHalf, 2> halves;
   halves[0] = {gate, draw.mask[0], Expanded(draw.shares, values, 0),
                Expanded(draw.shares, values, 1), std::move(keys[0])};

@@ -64,6 +64,7 @@ void WriteGate(WireWriter& to, const GateHalf& half) {
   to.Number(static_cast<std::uint8_t>(half.gate));
   to.Number(static_cast<std::uint8_t>(half.keys.shape.bits));
   to.Number(static_cast<std::uint8_t>(half.keys.second));
+  to.Fixed(half.keys.cipher);
   to.Counted(half.mask);
   to.Fixed(half.payload);
   to.Fixed(half.flipped);
@@ -82,6 +83,7 @@ GateHalf ReadGate(WireReader& from) {
   const auto bits = from.Number<std::uint8_t>("bits");
   if (bits < 1 || bits > 62) from.Refuse("bits", bits, "1 to 62");
   half.keys.second = from.Flag("second");
+  from.Fixed(half.keys.cipher, "cipher");
   from.Counted(half.mask, kMaxLayer, "mask");
   if (half.mask.empty()) from.Refuse("mask", 0, "at least one value");
   half.keys.shape = {bits, gate, half.mask.size()};

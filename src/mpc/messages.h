@@ -110,18 +110,20 @@ struct ReservationMessage {
   static ReservationMessage Parse(std::span<const std::uint8_t> bytes);
 };
 
+// The client's binding of an input to both servers' shares, scenario 1.
+struct CommittedShare {
+  Seed share_seed;  // the first server's share; zero for the second, which gets values
+  Digest salt{};
+  std::array<Digest, 2> commitments{};
+};
+
 // Client → server. Scenario 2: E, the same for both. Scenario 1: this server's share of x, for the
 // first a seed, with the salt of its commitment and both commitments.
 struct InputMessage {
   ModelId model{};
   std::vector<QueryId> ids;
   RingVector values;  // batch × inputs; empty where a seed stands for them
-  struct Committed {
-    Seed share_seed;  // zero where `values` are there
-    Digest salt{};
-    std::array<Digest, 2> commitments{};
-  };
-  std::optional<Committed> committed;
+  std::optional<CommittedShare> committed;
 
   SecretBytes Serialise() const;
   static InputMessage Parse(std::span<const std::uint8_t> bytes);

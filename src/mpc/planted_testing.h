@@ -66,7 +66,7 @@ class PlantedDeployment : public Deployment {
       if (bugs_.constant_seeds) {
         draw.linear = LinearDraw{};
         const RingVector zero(Card().units);
-        draw.relu = GateDraw{{zero, zero}, {}, {}};
+        draw.relu = GateDraw{{zero, zero}, {}, {}, {}};
         for (std::size_t p = 0; p < 2; ++p) ExpandSeed(Seed{}, p, draw.relu.mask[p]);
       }
       if (bugs_.repeated_seeds && dealt_ % 2 == 1) {

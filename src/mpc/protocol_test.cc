@@ -184,11 +184,11 @@ TEST(ProtocolParties, AServerRefusesAKeyOfSmallOrderAndItsOwn) {
 // 10,000 vectors at full size: a fifth of the values clipped, every hundredth vector at an extreme.
 TEST_P(Protocol, SlowHasNoMismatchOn10000Vectors) {
   const bool decision = std::get<1>(GetParam());
-  const IntegerNet net = Net(2970, decision ? 512 : 1024, 11);
+  const IntegerNet net = Net(2970, decision ? 1024 : 512, 11);
   Deployment parties(net, TheScenario());
   SeededRng rng(11);
   // Decisions are scores compared: a tenth of the vectors will do for them.
-  const std::size_t total = decision ? 1000 : 10000, batch = 40;
+  const std::size_t total = decision ? 1000 : 10000, batch = 50;
   for (std::size_t done = 0; done < total; done += batch) {
     std::vector<std::vector<std::int32_t>> inputs;
     for (std::size_t u = 0; u < batch; ++u) {
