@@ -40,8 +40,8 @@ double SecondsOf(const F& f) {
 // The median of several runs.
 template <class F>
 double Median(int runs, const F& f) {
-  std::vector<double> seconds;
-  for (int i = 0; i < runs; ++i) seconds.push_back(SecondsOf(f));
+  std::vector<double> seconds(static_cast<std::size_t>(runs));
+  for (double& one : seconds) one = SecondsOf(f);
   std::nth_element(seconds.begin(), seconds.begin() + runs / 2, seconds.end());
   return seconds[static_cast<std::size_t>(runs / 2)];
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "mpc/testing.h"
 
 namespace sotto {
@@ -155,6 +156,30 @@ TEST_P(Protocol, WhatDoesNotFitTheModelIsRefused) {
   auto inputs = parties.TheClient().Ask(reservations, std::vector<std::int32_t>(8, 1));
   inputs[1].values.pop_back();
   EXPECT_THROW(parties.At(1).Take(inputs[1]), Error);
+}
+
+TEST_P(Protocol, QueriesUnderWayAtOnceDoNotMix) {
+  const IntegerNet net = Net(6, 5, 12);
+  Deployment parties(net, TheScenario());
+  constexpr std::size_t kQueries = 64;
+  parties.Stock(kQueries);
+  std::vector<std::array<ReservationMessage, 2>> reservations;
+  for (std::size_t q = 0; q < kQueries; ++q) reservations.push_back(parties.Reserve(1));
+  ParallelFor(kQueries, 4, [&](std::size_t q) {
+    SeededRng rng(q);
+    const auto x = RandomInput(net, rng);
+    const auto inputs = parties.TheClient().Ask(reservations[q], x);
+    std::array<std::variant<ExchangeMessage, ResultMessage>, 2> last = {
+        parties.At(0).Take(inputs[0]), parties.At(1).Take(inputs[1])};
+    while (std::holds_alternative<ExchangeMessage>(last[0])) {
+      auto first = parties.At(0).Exchange(std::get<ExchangeMessage>(last[1]));
+      last[1] = parties.At(1).Exchange(std::get<ExchangeMessage>(last[0]));
+      last[0] = std::move(first);
+    }
+    const auto answers = parties.TheClient().Answer(
+        {std::get<ResultMessage>(last[0]), std::get<ResultMessage>(last[1])});
+    EXPECT_EQ(answers[0], PlainAnswer(net, x)) << q;
+  });
 }
 
 TEST(ProtocolScenario1, AShareThatIsNotTheCommittedOneIsRefused) {

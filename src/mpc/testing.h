@@ -122,8 +122,8 @@ class Deployment {
   std::vector<DealtQuery> Stock(std::size_t count, std::size_t* bytes = nullptr) {
     std::vector<DealtQuery> dealt = deal(count);
     for (std::size_t p = 0; p < 2; ++p) {
-      std::vector<MaterialMessage> material;
-      for (const DealtQuery& query : dealt) material.push_back(Sent(query[p], bytes));
+      std::vector<MaterialMessage> material(dealt.size());
+      for (std::size_t u = 0; u < dealt.size(); ++u) material[u] = Sent(dealt[u][p], bytes);
       servers_[p].AddMaterial(std::move(material));
     }
     return dealt;
