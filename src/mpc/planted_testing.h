@@ -35,6 +35,8 @@ struct PlantedBugs {
   // No bug, but a condition: the client's share seed and the salt of one server are the same in
   // every query, so that what varies does not come from that server's own material.
   int fixed_for_server = -1;
+
+  bool operator==(const PlantedBugs&) const = default;
 };
 
 // A server's halves of a gate's mask, all but uniform on Z_2^64.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "mpc/planted_testing.h"
@@ -17,6 +18,7 @@
 namespace sotto {
 namespace {
 
+using testing::Deployment;
 using testing::PlantedBugs;
 using testing::PlantedDeployment;
 using testing::QueryTranscript;
@@ -166,13 +168,16 @@ Views RunQueries(Scenario scenario, bool decision_only, const PlantedBugs& bugs,
   IntegerNet net = testing::RandomNet(12, 8, 21);
   net.decision_only = decision_only;
   for (std::int32_t& w : net.w2) w &= ~0xFFF;
-  PlantedDeployment parties(net, scenario, bugs);
+  // Without a bug: the parties themselves, with nothing between.
+  const std::unique_ptr<Deployment> parties =
+      bugs == PlantedBugs{} ? std::make_unique<Deployment>(net, scenario)
+                            : std::make_unique<PlantedDeployment>(net, scenario, bugs);
   const std::vector<std::int32_t> inputs[2] = {std::vector<std::int32_t>(12, 0),
                                                testing::ExtremeInput(net, 3, 1)};
   Views views;
   for (int q = 0; q < queries; ++q) {
     const auto& x = inputs[q % 2];
-    const QueryTranscript t = parties.Run(x);
+    const QueryTranscript t = parties->Run(x);
     EXPECT_EQ(t.answers[0], testing::PlainAnswer(net, x)) << "bugs here change no answer";
     for (std::size_t p = 0; p < 2; ++p) AddServerView(views.server[p], t, p, net.inputs);
     AddClientView(views.client, t);

@@ -115,6 +115,10 @@ class Deployment {
     }
   }
 
+  virtual ~Deployment() = default;
+  Deployment(const Deployment&) = delete;
+  Deployment& operator=(const Deployment&) = delete;
+
   const ModelCard& Card() const { return provider_.Card(); }
   Server& At(std::size_t p) { return servers_[p]; }
   const Client& TheClient() const { return client_; }
