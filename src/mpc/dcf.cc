@@ -19,9 +19,15 @@ namespace sotto {
 namespace HWY_NAMESPACE {
 
 #if SOTTO_AES_TARGET
-using TargetOps = HwyOps;
+using TargetOps = HwyOps<1>;
 #else
 using TargetOps = PlainOps;
+#endif
+// With one block of payload two groups together keep the widest AES instructions busy: 8 at once.
+#if HWY_TARGET == HWY_AVX3_DL
+using PairOps = HwyOps<2>;
+#else
+using PairOps = TargetOps;
 #endif
 
 // Number i of a vector into lane i % 8 of its group; what is past the end is 0.
@@ -29,24 +35,36 @@ HWY_INLINE void Spread(const std::uint64_t* x, std::size_t n, std::uint64_t* lan
   for (std::size_t i = 0; i < 8; ++i) lanes[2 * i] = i < n ? x[i] : 0;
 }
 
+// Group g and those that go with it, as many as Ops takes.
 template <class Ops, std::size_t B>
-HWY_INLINE void EvaluateGroups(const AesKey& fixed, const DcfKeys& keys, const std::uint64_t* x,
-                               std::uint64_t* out) {
-  const Ops ops(fixed);
+HWY_INLINE void EvaluateFrom(const Ops& ops, const DcfKeys& keys, std::size_t words, std::size_t g,
+                             const std::uint64_t* x, std::uint64_t* out) {
+  constexpr std::size_t kAtOnce = 8 * Ops::kGroups;
   const DcfShape& shape = keys.shape;
-  const std::size_t words = shape.KeyWords() / HWY_MAX(shape.Groups(), std::size_t{1});
-  alignas(64) std::uint64_t lanes[kLane] = {}, shares[B * kLane];
-  for (std::size_t g = 0; g < shape.Groups(); ++g) {
-    const std::size_t n = HWY_MIN(std::size_t{8}, shape.count - 8 * g);
-    Spread(x + 8 * g, n, lanes);
-    EvaluateGroup<Ops, B>(ops, keys.words.data() + g * words, shape.bits, lanes, shares);
-    for (std::size_t v = 0; v < shape.values; ++v) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t share = shares[v / 2 * kLane + 2 * i + v % 2];
-        out[v * shape.count + 8 * g + i] = keys.second ? 0 - share : share;
-      }
+  const std::size_t first = 8 * g, n = HWY_MIN(kAtOnce, shape.count - first);
+  alignas(64) std::uint64_t lanes[Ops::kGroups * kLane] = {}, shares[Ops::kGroups * B * kLane];
+  for (std::size_t i = 0; i < n; ++i) lanes[2 * i] = x[first + i];
+  EvaluateStep<Ops, B>(ops, keys.words.data() + g * words, words, shape.bits, lanes, shares);
+  for (std::size_t v = 0; v < shape.values; ++v) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t share = shares[(i / 8 * B + v / 2) * kLane + 2 * (i % 8) + v % 2];
+      out[v * shape.count + first + i] = keys.second ? 0 - share : share;
     }
   }
+}
+
+template <class Many, class One, std::size_t B>
+HWY_INLINE void EvaluateGroups(const AesKey& fixed, const DcfKeys& keys, const std::uint64_t* x,
+                               std::uint64_t* out) {
+  const Many many(fixed);
+  const One one(fixed);
+  const std::size_t groups = keys.shape.Groups(),
+                    words = keys.words.size() / HWY_MAX(groups, std::size_t{1});
+  std::size_t g = 0;
+  for (; g + Many::kGroups <= groups; g += Many::kGroups) {
+    EvaluateFrom<Many, B>(many, keys, words, g, x, out);
+  }
+  for (; g < groups; ++g) EvaluateFrom<One, B>(one, keys, words, g, x, out);
 }
 
 template <class Ops, std::size_t B>
@@ -70,8 +88,11 @@ HWY_INLINE void MakeGroups(const AesKey& fixed, const std::uint64_t* alpha,
 
 void Evaluate(const AesKey& fixed, const DcfKeys& keys, const std::uint64_t* x,
               std::uint64_t* out) {
-  (keys.shape.Blocks() == 1 ? EvaluateGroups<TargetOps, 1>
-                            : EvaluateGroups<TargetOps, 2>)(fixed, keys, x, out);
+  if (keys.shape.Blocks() == 1) {
+    EvaluateGroups<PairOps, TargetOps, 1>(fixed, keys, x, out);
+  } else {
+    EvaluateGroups<TargetOps, TargetOps, 2>(fixed, keys, x, out);
+  }
 }
 
 void Make(const AesKey& fixed, const std::uint64_t* alpha, const std::uint64_t* beta,
@@ -83,8 +104,11 @@ void Make(const AesKey& fixed, const std::uint64_t* alpha, const std::uint64_t* 
 #if HWY_TARGET == HWY_STATIC_TARGET
 void EvaluatePortable(const AesKey& fixed, const DcfKeys& keys, const std::uint64_t* x,
                       std::uint64_t* out) {
-  (keys.shape.Blocks() == 1 ? EvaluateGroups<PlainOps, 1>
-                            : EvaluateGroups<PlainOps, 2>)(fixed, keys, x, out);
+  if (keys.shape.Blocks() == 1) {
+    EvaluateGroups<PlainOps, PlainOps, 1>(fixed, keys, x, out);
+  } else {
+    EvaluateGroups<PlainOps, PlainOps, 2>(fixed, keys, x, out);
+  }
 }
 
 void MakePortable(const AesKey& fixed, const std::uint64_t* alpha, const std::uint64_t* beta,

@@ -23,15 +23,19 @@ namespace HWY_NAMESPACE {
 constexpr std::size_t kLane = 16;  // words of eight lanes
 
 #if SOTTO_AES_TARGET
+// G groups side by side.
+template <std::size_t G>
 class HwyOps {
  public:
   using D = hn::Repartition<std::uint64_t, AesTag>;
   using V = hn::Vec<D>;
+  static constexpr std::size_t kGroups = G;
 #if HWY_TARGET == HWY_AVX3_DL
-  static constexpr std::size_t kVectors = 2;
+  static constexpr std::size_t kOfGroup = 2;
 #else
-  static constexpr std::size_t kVectors = 8;
+  static constexpr std::size_t kOfGroup = 8;
 #endif
+  static constexpr std::size_t kVectors = G * kOfGroup;
   struct Eight {
     V v[kVectors];
   };
@@ -44,11 +48,12 @@ class HwyOps {
     for (std::size_t i = 0; i < kVectors; ++i) r.v[i] = f(i);
     return r;
   }
-  static HWY_INLINE Eight Load(const std::uint64_t* p) {
-    return Each([=](std::size_t i) HWY_ATTR { return hn::Load(D(), p + i * kLane / kVectors); });
+  // The words of the next group lie `stride` further.
+  static HWY_INLINE Eight Load(const std::uint64_t* p, std::size_t stride = 0) {
+    return Each([=](std::size_t i) HWY_ATTR { return hn::Load(D(), p + Offset(i, stride)); });
   }
-  static HWY_INLINE void Store(const Eight& a, std::uint64_t* p) {
-    for (std::size_t i = 0; i < kVectors; ++i) hn::Store(a.v[i], D(), p + i * kLane / kVectors);
+  static HWY_INLINE void Store(const Eight& a, std::uint64_t* p, std::size_t stride = 0) {
+    for (std::size_t i = 0; i < kVectors; ++i) hn::Store(a.v[i], D(), p + Offset(i, stride));
   }
   static HWY_INLINE Eight Xor(const Eight& a, const Eight& b) {
     return Each([&](std::size_t i) HWY_ATTR { return hn::Xor(a.v[i], b.v[i]); });
@@ -93,6 +98,10 @@ class HwyOps {
   }
 
  private:
+  static constexpr std::size_t Offset(std::size_t i, std::size_t stride) {
+    return i / kOfGroup * stride + i % kOfGroup * kLane / kOfGroup;
+  }
+
   template <std::size_t N>
   HWY_INLINE void HashTogether(Eight (&x)[N]) const {
     AesVec y[N * kVectors];
@@ -112,6 +121,7 @@ class HwyOps {
 
 class PlainOps {
  public:
+  static constexpr std::size_t kGroups = 1;
   struct Eight {
     std::uint64_t v[kLane];
   };
@@ -124,10 +134,10 @@ class PlainOps {
     for (std::size_t i = 0; i < kLane; ++i) r.v[i] = f(i);
     return r;
   }
-  static Eight Load(const std::uint64_t* p) {
+  static Eight Load(const std::uint64_t* p, std::size_t /*stride*/ = 0) {
     return Each([=](std::size_t i) { return p[i]; });
   }
-  static void Store(const Eight& a, std::uint64_t* p) {
+  static void Store(const Eight& a, std::uint64_t* p, std::size_t /*stride*/ = 0) {
     for (std::size_t i = 0; i < kLane; ++i) p[i] = a.v[i];
   }
   static Eight Xor(const Eight& a, const Eight& b) {
@@ -172,19 +182,23 @@ class PlainOps {
 // and right differ), for each level the correction of the seeds (bit 0: that of the left control
 // bit) and of the B blocks of values, and the correction of the leaves.
 template <class Ops, std::size_t B>
-HWY_INLINE void EvaluateGroup(const Ops& ops, const std::uint64_t* key, unsigned bits,
-                              const std::uint64_t* x, std::uint64_t* out) {
+HWY_INLINE void EvaluateStep(const Ops& ops, const std::uint64_t* key, std::size_t words,
+                             unsigned bits, const std::uint64_t* x, std::uint64_t* out) {
   using Eight = typename Ops::Eight;
   const Eight one = Ops::Constant(1);
-  Eight node = Ops::Load(key);
-  const Eight path = Ops::Load(x);
-  const Eight differ = Ops::And(path, Ops::Load(key + kLane));
+  Eight node = Ops::Load(key, words);
+  const Eight path = Ops::Load(x, kLane);
+  const Eight differ = Ops::And(path, Ops::Load(key + kLane, words));
   Eight sums[B];
   for (Eight& sum : sums) sum = Ops::Constant(0);
   const std::uint64_t* at = key + 2 * kLane;
   for (unsigned left = bits; left-- > 0; at += kLane * (1 + B)) {
-    // 8 kB ahead: some 20 levels of 10 ns, which memory needs to answer.
-    for (std::size_t i = 0; i < kLane * (1 + B); i += 8) __builtin_prefetch(at + 1024 + i);
+    // The same place of the groups that are next: memory has some 500 ns to answer.
+    for (std::size_t i = 0; i < kLane * (1 + B); i += 8) {
+      for (std::size_t g = 0; g < Ops::kGroups; ++g) {
+        __builtin_prefetch(at + (Ops::kGroups + g) * words + i);
+      }
+    }
     const Eight t = Ops::Mask(node);
     const Eight seed =
         Ops::Xor(node, Ops::Xor(Ops::And(node, one), Ops::And(Ops::ShiftRight(path, left), one)));
@@ -193,9 +207,9 @@ HWY_INLINE void EvaluateGroup(const Ops& ops, const std::uint64_t* key, unsigned
     for (std::size_t b = 1; b <= B; ++b) hashes[b] = Ops::Xor(seed, Ops::Constant(2 * b));
     ops.Hash(hashes);
     const Eight turn = Ops::And(Ops::ShiftRight(differ, left), one);
-    node = Ops::Xor(hashes[0], Ops::And(t, Ops::Xor(Ops::Load(at), turn)));
+    node = Ops::Xor(hashes[0], Ops::And(t, Ops::Xor(Ops::Load(at, words), turn)));
     for (std::size_t b = 0; b < B; ++b) {
-      const Eight correction = Ops::And(t, Ops::Load(at + kLane * (1 + b)));
+      const Eight correction = Ops::And(t, Ops::Load(at + kLane * (1 + b), words));
       sums[b] = Ops::Add(sums[b], Ops::Add(hashes[1 + b], correction));
     }
   }
@@ -205,8 +219,8 @@ HWY_INLINE void EvaluateGroup(const Ops& ops, const std::uint64_t* key, unsigned
   for (std::size_t b = 0; b < B; ++b) leaves[b] = Ops::Xor(seed, Ops::Constant(2 * b + 2));
   ops.Hash(leaves);
   for (std::size_t b = 0; b < B; ++b) {
-    const Eight leaf = Ops::Add(leaves[b], Ops::And(t, Ops::Load(at + kLane * b)));
-    Ops::Store(Ops::Add(sums[b], leaf), out + kLane * b);
+    const Eight leaf = Ops::Add(leaves[b], Ops::And(t, Ops::Load(at + kLane * b, words)));
+    Ops::Store(Ops::Add(sums[b], leaf), out + kLane * b, kLane * B);
   }
 }
 

@@ -140,7 +140,8 @@ class Server {
 
   void CheckMaterial(const MaterialMessage& material) const;
   ReservationMessage Spend(std::span<const QueryId> ids);
-  RingVector OwnInput(const InputMessage& input) const;
+  // Checks the input; what its seed stands for, or nothing where the values are there.
+  RingVector SeededInput(const InputMessage& input) const;
   std::uint64_t ScoreShare(const GateHalf& relu, std::span<const std::uint64_t> opened) const;
 
   const bool second_;

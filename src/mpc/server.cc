@@ -171,7 +171,7 @@ void Server::Forget() {
   finished.swap(finished_);
 }
 
-RingVector Server::OwnInput(const InputMessage& input) const {
+RingVector Server::SeededInput(const InputMessage& input) const {
   const ModelCard& card = model_.card;
   const std::size_t wanted = input.ids.size() * card.inputs;
   const bool seeded = input.committed && !second_;
@@ -183,14 +183,14 @@ RingVector Server::OwnInput(const InputMessage& input) const {
     throw Refused(fmt::format("an input of {} values; {} expected", input.values.size(),
                               seeded ? 0 : wanted));
   }
-  if (!input.committed) return input.values;
+  if (!input.committed) return {};
   const auto& committed = *input.committed;
   const Digest own = second_ ? Commit(committed.salt, true, BytesOf(input.values))
                              : Commit(committed.salt, false, committed.share_seed);
   if (own != committed.commitments[second_ ? 1 : 0]) {
     throw Refused("an input that is not the share its commitment says");
   }
-  if (second_) return input.values;
+  if (second_) return {};
   RingVector values(wanted);
   ExpandSeed(committed.share_seed, 0, values);
   return values;
@@ -207,7 +207,8 @@ ExchangeMessage Server::Take(const InputMessage& input) {
       query.prepared.push_back(std::move(node.mapped()));
     }
   }
-  const RingVector own = OwnInput(input);
+  const RingVector seeded = SeededInput(input);
+  const RingVector& own = seeded.empty() ? input.values : seeded;
   const std::size_t batch = input.ids.size(), units = model_.card.units;
   query.hidden.resize(batch * units);
   if (input.committed) {
