@@ -88,6 +88,7 @@ class Server {
  public:
   explicit Server(bool second);
 
+  // The other server's key; before the first query, or again between queries.
   HelloMessage Hello() const { return link_.Hello(); }
   void Meet(const HelloMessage& peer) { link_.Meet(peer); }
 
@@ -107,9 +108,11 @@ class Server {
   // Gives up what is reserved or under way.
   void Burn(std::span<const QueryId> ids);
 
+  // Returns the message for the other server.
   ExchangeMessage Take(const InputMessage& input);
   // The other server's exchange: checked against this server's view of the query first. In decision
-  // mode the answer to the first is a second exchange.
+  // mode the answer to the first is a second exchange. Who carries messages holds back one that
+  // comes before the client's input: here it is an exchange of no query.
   std::variant<ExchangeMessage, ResultMessage> Exchange(const ExchangeMessage& peer);
   // Wipes the material of finished queries, some 2 MB for each utterance. For when their results
   // are on the way; the next reservation does it too.
