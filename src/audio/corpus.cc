@@ -118,7 +118,9 @@ CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
 }
 
 Corpus OpenCorpus(const fs::path& path, const CorpusOptions& options) {
-  if (options.allow_file && IsSingleFile(path)) return SingleFileCorpus(path);
+  // One that is missing is found out by whoever reads it, after what it would write was looked at.
+  if (options.allow_file && (!fs::exists(path) || IsSingleFile(path)))
+    return SingleFileCorpus(path);
   CorpusScan scan = ScanCorpus(path, options);
   std::erase_if(scan.problems, [](const Problem& problem) {
     return problem.severity != Problem::Severity::kError;

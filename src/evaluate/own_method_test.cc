@@ -316,6 +316,8 @@ TEST_F(OwnMethod, IsEvaluatedWithItsOwnDefaults) {
   options.seed = 1;
   options.quick = true;
   options.resamples = 0;
+  options.utterances = 2;
+  options.jobs = 2;
   EXPECT_THROW(Evaluate(options, "test"), Error);
   options.method_table = OwnTable();
   const Evaluation evaluation = Evaluate(options, "test");
