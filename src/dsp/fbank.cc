@@ -51,6 +51,7 @@ struct Triangle {
 };
 
 double ToMel(double hz, MelScale scale) {
+  if (scale == MelScale::kLinear) return hz;
   return scale == MelScale::kKaldi ? 1127.0 * std::log(1.0 + hz / 700.0)
                                    : 2595.0 * std::log10(1.0 + hz / 700.0);
 }
@@ -66,8 +67,7 @@ std::vector<Triangle> MakeTriangles(const FbankOptions& options) {
   const double low = ToMel(options.low_hz, options.mel), high = ToMel(HighHz(options), options.mel);
   const auto count = static_cast<std::size_t>(options.bins);
   const double step = (high - low) / static_cast<double>(count + 1);
-  const bool kaldi = options.mel == MelScale::kKaldi;
-  const std::size_t used = kaldi ? fft / 2 : fft / 2 + 1;
+  const std::size_t used = options.mel == MelScale::kKaldi ? fft / 2 : fft / 2 + 1;
   std::vector<Triangle> triangles(count);
   for (std::size_t b = 0; b < count; ++b) {
     const double left = low + step * static_cast<double>(b);
@@ -75,7 +75,7 @@ std::vector<Triangle> MakeTriangles(const FbankOptions& options) {
     for (std::size_t k = 0; k < used; ++k) {
       const double hz = static_cast<double>(k) * options.rate_hz / static_cast<double>(fft);
       double weight = 0.0;
-      if (kaldi) {
+      if (options.mel != MelScale::kSpeechBrain) {
         const double mel = ToMel(hz, options.mel);
         weight = 1.0 - std::abs(mel - (left + step)) / step;
       } else {

@@ -1,4 +1,4 @@
-// Log-mel filter banks and MFCC as Kaldi computes them (Povey et al. 2011, "feature-window",
+// Log-mel filter banks, MFCC and LFCC as Kaldi computes them (Povey et al. 2011, "feature-window",
 // "mel-computations"; mel scale of O'Shaughnessy 1987), and the variations other recipes use.
 // Defaults differ from Kaldi's in two ways: snip_edges is off (frames are centred on multiples of
 // the shift and edges are mirrored) and there is no dither, so that features do not depend on luck.
@@ -32,6 +32,7 @@ enum class FrameEdges {
 enum class MelScale {
   kKaldi,        // 1127·ln(1 + f/700), triangles on the mel axis, the highest FFT bin left out
   kSpeechBrain,  // 2595·log10(1 + f/700), triangles on the Hz axis, as wide as their lower half
+  kLinear,       // f itself: of LFCC, with Mfcc
 };
 enum class MelLog {
   kNone,     // mel energies

@@ -206,6 +206,43 @@ TEST(Fbank, SpeechBrainsVariantOnATone) {
   }
 }
 
+// Triangles four FFT bins to a side: an impulse's flat spectrum gives each the same energy, 4·a²,
+// and a cosine on a filter's middle gives that filter alone energy, (a·n/2)².
+TEST(Fbank, LfccOfAnImpulseIsOneNumberAndOfAToneOneFilter) {
+  MfccOptions options;
+  options.fbank.window_ms = 32.0;
+  options.fbank.window = FrameWindow::kRectangular;
+  options.fbank.edges = FrameEdges::kSnip;
+  options.fbank.preemphasis = 0.0;
+  options.fbank.remove_dc = false;
+  options.fbank.scale = 1.0;
+  options.fbank.low_hz = 0.0;
+  options.fbank.mel = MelScale::kLinear;
+  options.fbank.bins = 63;
+  options.cepstra = 30;
+  options.lifter = 0.0;
+  options.use_energy = false;
+  std::vector<float> impulse(512), tone(512);
+  impulse[7] = 0.5F;
+  const Features flat = Mfcc(impulse, options);
+  ASSERT_EQ(flat.frames, 1U);
+  EXPECT_NEAR(flat.Frame(0)[0], std::sqrt(63.0) * std::log(4.0 * 0.25), 1e-4);
+  for (std::size_t k = 1; k < 30; ++k) EXPECT_NEAR(flat.Frame(0)[k], 0.0, 1e-4) << k;
+
+  const int filter = 20;
+  for (std::size_t i = 0; i < tone.size(); ++i) {
+    tone[i] = static_cast<float>(
+        0.5 * std::cos(2.0 * kPi * 4 * (filter + 1) * static_cast<double>(i) / 512.0));
+  }
+  const Features one = Mfcc(tone, options);
+  const double floor = std::log(1.1920929e-7), peak = 2.0 * std::log(0.5 * 256.0) - floor;
+  for (int k = 1; k < 30; ++k) {
+    EXPECT_NEAR(one.Frame(0)[static_cast<std::size_t>(k)],
+                std::sqrt(2.0 / 63.0) * peak * std::cos(kPi / 63.0 * (filter + 0.5) * k), 2e-3)
+        << k;
+  }
+}
+
 TEST(Fbank, DeltasOfALineAreItsSlope) {
   Features line{1, 20, {}};
   for (int t = 0; t < 20; ++t) line.values.push_back(static_cast<float>(3 * t));
