@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -68,6 +70,37 @@ TEST(Mlp, ClassesWeighTheSame) {
   EXPECT_NEAR(logits[0], -2.0F, 0.5F);
   EXPECT_NEAR(logits[1], 0.0F, 0.4F);
   EXPECT_NEAR(logits[2], 2.0F, 0.5F);
+}
+
+TEST(Mlp, TheLowestLossIsKept) {
+  const Data data = Ring(1, 200);
+  MlpOptions options;
+  options.keep_lowest = true;
+  options.learning_rate = 3.0;  // so that the loss goes up and down
+  options.epochs = 20;
+  const Mlp net = Mlp::Train(data.x, data.labels, options);
+  ASSERT_EQ(net.Losses().size(), 20U);
+  const auto lowest = std::min_element(net.Losses().begin(), net.Losses().end());
+  ASSERT_NE(lowest, net.Losses().end() - 1);
+  options.epochs = static_cast<int>(lowest - net.Losses().begin()) + 1;
+  EXPECT_EQ(Mlp::Train(data.x, data.labels, options).Logits(data.x), net.Logits(data.x));
+}
+
+TEST(Mlp, BoundsHoldHoweverLargeTheSteps) {
+  const Data data = Ring(1, 200);
+  MlpOptions options;
+  options.learning_rate = 5.0;
+  options.weight_decay = 0.0;
+  options.bounds = {.input = 2.0, .weight = 3.0, .hidden = 9.0, .output = 20.0};
+  const MlpWeights net = Mlp::Train(data.x, data.labels, options).Weights();
+  EXPECT_LE(net.w1.cwiseAbs().maxCoeff(), 3.0F);
+  EXPECT_LE(net.w2.cwiseAbs().maxCoeff(), 3.0F);
+  const Eigen::VectorXf reach = 2.0F * net.w1.cwiseAbs().rowwise().sum() + net.b1.cwiseAbs();
+  EXPECT_LE(reach.maxCoeff(), 9.0F);
+  EXPECT_GT(reach.maxCoeff(), 8.9F);
+  EXPECT_LE(9.0F * net.w2.cwiseAbs().sum() + std::abs(net.b2), 20.0F);
+  options.bounds.input = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(Mlp::Train(data.x, data.labels, options), Error);
 }
 
 TEST(Mlp, RefusesOneClassAndWrongSizes) {
