@@ -14,11 +14,15 @@ inline int ParseTensors(const std::uint8_t* data, std::size_t size,
                         sotto::TensorFile (*parse)(std::string_view, const std::string&)) {
   try {
     const sotto::TensorFile file = parse({reinterpret_cast<const char*>(data), size}, "fuzz");
-    for (const auto& [name, tensor] : file.tensors) {
-      std::size_t count = 1;
-      for (const std::int64_t n : tensor.shape) count *= static_cast<std::size_t>(n);
-      if (count != tensor.values.size()) std::abort();
-    }
+    const auto check = [](const auto& tensors) {
+      for (const auto& [name, tensor] : tensors) {
+        std::size_t count = 1;
+        for (const std::int64_t n : tensor.shape) count *= static_cast<std::size_t>(n);
+        if (count != tensor.values.size()) std::abort();
+      }
+    };
+    check(file.tensors);
+    check(file.integers);
   } catch (const sotto::Error&) {
   }
   return 0;

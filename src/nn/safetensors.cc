@@ -25,10 +25,12 @@ std::size_t BytesOf(const std::string& dtype, const std::string& where) {
   if (dtype == "F32") return 4;
   if (dtype == "F16" || dtype == "BF16") return 2;
   if (dtype == "F64") return 8;
+  if (dtype == "I16") return 2;
+  if (dtype == "I32") return 4;
   if (dtype == "I64") return 8;  // counters of some exporters; see Value
   if (dtype == "I8") return 1;   // see ApplyScales
-  throw Error(
-      fmt::format("{}: values of type {} (F64, F32, F16, BF16 and I8 are read)", where, dtype));
+  throw Error(fmt::format("{}: values of type {} (F64, F32, F16, BF16, I8, I16 and I32 are read)",
+                          where, dtype));
 }
 
 template <class T>
@@ -49,9 +51,12 @@ float Value(const std::string& dtype, const char* at) {
   return static_cast<float>(Load<std::int64_t>(at));
 }
 
-NamedTensor ParseTensor(const nlohmann::json& entry, std::string_view values,
-                        const std::string& where) {
-  NamedTensor tensor;
+bool IsInteger(const std::string& dtype) { return dtype == "I16" || dtype == "I32"; }
+
+// Sets the shape; returns where the values begin, as many as fill it.
+template <class Tensor>
+const char* ParseShape(const nlohmann::json& entry, std::string_view values,
+                       const std::string& where, Tensor& tensor) {
   const auto dtype = entry.at("dtype").get<std::string>();
   const std::size_t width = BytesOf(dtype, where);
   std::uint64_t count = 1;
@@ -70,8 +75,29 @@ NamedTensor ParseTensor(const nlohmann::json& entry, std::string_view values,
                             count, dtype));
   }
   tensor.values.resize(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    tensor.values[i] = Value(dtype, values.data() + begin + i * width);
+  return values.data() + begin;
+}
+
+IntegerTensor ParseIntegers(const nlohmann::json& entry, std::string_view values,
+                            const std::string& where) {
+  IntegerTensor tensor;
+  const char* at = ParseShape(entry, values, where, tensor);
+  const bool narrow = entry.at("dtype").get<std::string>() == "I16";
+  for (std::int32_t& value : tensor.values) {
+    value = narrow ? Load<std::int16_t>(at) : Load<std::int32_t>(at);
+    at += narrow ? 2 : 4;
+  }
+  return tensor;
+}
+
+NamedTensor ParseTensor(const nlohmann::json& entry, std::string_view values,
+                        const std::string& where) {
+  NamedTensor tensor;
+  const char* at = ParseShape(entry, values, where, tensor);
+  const auto dtype = entry.at("dtype").get<std::string>();
+  const std::size_t width = BytesOf(dtype, where);
+  for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+    tensor.values[i] = Value(dtype, at + i * width);
     if (!std::isfinite(tensor.values[i])) {
       throw Error(fmt::format("{}: value {} is not finite", where, i));
     }
@@ -153,6 +179,21 @@ class Writer {
     Add(name + kScaleSuffix, scales, StoredAs::kFloat32);
   }
 
+  void Add(const std::string& name, const IntegerTensor& tensor) {
+    const std::size_t begin = values_.size();
+    const bool narrow =
+        std::all_of(tensor.values.begin(), tensor.values.end(),
+                    [](std::int32_t value) { return value == static_cast<std::int16_t>(value); });
+    for (const std::int32_t value : tensor.values) {
+      if (narrow) {
+        Append(static_cast<std::int16_t>(value));
+      } else {
+        Append(value);
+      }
+    }
+    Enter(name, narrow ? "I16" : "I32", tensor.shape, begin);
+  }
+
   std::string Finish(const std::map<std::string, std::string>& metadata) {
     if (!metadata.empty()) header_["__metadata__"] = metadata;
     std::string text = DumpJson(header_);
@@ -205,8 +246,11 @@ float FloatFromHalf(std::uint16_t half) {
   return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
 }
 
-const NamedTensor& TensorFile::Get(const std::string& name,
-                                   const std::vector<std::int64_t>& shape) const {
+namespace {
+
+template <class Tensor>
+const Tensor& GetFrom(const std::map<std::string, Tensor>& tensors, const std::string& where,
+                      const std::string& name, const std::vector<std::int64_t>& shape) {
   const auto found = tensors.find(name);
   if (found == tensors.end()) throw Error(fmt::format("{}: no tensor '{}'", where, name));
   const std::vector<std::int64_t>& has = found->second.shape;
@@ -219,6 +263,18 @@ const NamedTensor& TensorFile::Get(const std::string& name,
                             fmt::join(shape, "x")));
   }
   return found->second;
+}
+
+}  // namespace
+
+const NamedTensor& TensorFile::Get(const std::string& name,
+                                   const std::vector<std::int64_t>& shape) const {
+  return GetFrom(tensors, where, name, shape);
+}
+
+const IntegerTensor& TensorFile::GetIntegers(const std::string& name,
+                                             const std::vector<std::int64_t>& shape) const {
+  return GetFrom(integers, where, name, shape);
 }
 
 const std::string& TensorFile::Meta(const std::string& key) const {
@@ -246,7 +302,12 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
         for (const auto& [key, text] : entry.items()) file.metadata[key] = text.get<std::string>();
         continue;
       }
-      file.tensors[name] = ParseTensor(entry, values, fmt::format("{}: tensor '{}'", where, name));
+      const std::string which = fmt::format("{}: tensor '{}'", where, name);
+      if (IsInteger(entry.at("dtype").get<std::string>())) {
+        file.integers[name] = ParseIntegers(entry, values, which);
+      } else {
+        file.tensors[name] = ParseTensor(entry, values, which);
+      }
       used += entry.at("data_offsets").at(1).get<std::uint64_t>() -
               entry.at("data_offsets").at(0).get<std::uint64_t>();
     }
@@ -276,6 +337,7 @@ std::string SerialiseTensorFile(const TensorFile& file, StoredAs stored) {
       writer.Add(name, tensor, StoredAs::kFloat16);
     }
   }
+  for (const auto& [name, tensor] : file.integers) writer.Add(name, tensor);
   return writer.Finish(file.metadata);
 }
 
@@ -290,11 +352,15 @@ std::string Fingerprint(const TensorFile& file) {
     const auto* bytes = static_cast<const unsigned char*>(data);
     for (std::size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
   };
-  for (const auto& [name, tensor] : file.tensors) {
-    add(name.c_str(), name.size() + 1);
-    add(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t));
-    add(tensor.values.data(), tensor.values.size() * sizeof(float));
-  }
+  const auto add_tensors = [&](const auto& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+      add(name.c_str(), name.size() + 1);
+      add(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t));
+      add(tensor.values.data(), tensor.values.size() * sizeof(tensor.values[0]));
+    }
+  };
+  add_tensors(file.tensors);
+  add_tensors(file.integers);
   return fmt::format("{:016x}", hash);
 }
 

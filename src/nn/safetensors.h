@@ -3,6 +3,7 @@
 // values. Read: F64, F32, F16, BF16 (all become float); written: F32, F16 or, for nets that must be
 // small, I8: a matrix or larger array in 8-bit integers, symmetric around 0, with one scale (F32,
 // tensor "NAME#scale") for each index of its first axis: value = integer · scale; all else is F16.
+// Nets that are integers themselves: I16 and I32, read and written exactly.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,22 @@ struct NamedTensor {
   std::vector<float> values;
 };
 
+// An array of integers that are what they are: no scale, nothing rounded.
+struct IntegerTensor {
+  std::vector<std::int64_t> shape;
+  std::vector<std::int32_t> values;
+};
+
 struct TensorFile {
   std::map<std::string, NamedTensor> tensors;
+  std::map<std::string, IntegerTensor> integers;  // I16 where they fit, else I32
   std::map<std::string, std::string> metadata;
 
   // The tensor of this name and shape (−1 leaves a size open). Throws Error that names what is
   // missing or wrong; `where` is set by ReadTensorFile.
   const NamedTensor& Get(const std::string& name, const std::vector<std::int64_t>& shape) const;
+  const IntegerTensor& GetIntegers(const std::string& name,
+                                   const std::vector<std::int64_t>& shape) const;
   // The metadata of this key; throws Error when it is not there.
   const std::string& Meta(const std::string& key) const;
 

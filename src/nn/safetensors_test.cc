@@ -36,6 +36,24 @@ TEST(Safetensors, RoundTripKeepsNamesShapesValuesAndMetadata) {
   }
 }
 
+TEST(Safetensors, IntegersAreExactAndAsNarrowAsTheyMayBe) {
+  TensorFile file = Small();
+  file.integers["narrow"] = {{2, 2}, {-32768, 32767, 0, 1}};
+  file.integers["wide"] = {{2}, {-32769, 2147483647}};
+  const std::string bytes = SerialiseTensorFile(file, StoredAs::kInt8);
+  EXPECT_NE(bytes.find("I16"), std::string::npos);
+  EXPECT_NE(bytes.find("I32"), std::string::npos);
+  const TensorFile read = ParseTensorFile(bytes, "x");
+  EXPECT_EQ(read.integers.at("narrow").values, file.integers.at("narrow").values);
+  EXPECT_EQ(read.GetIntegers("wide", {-1}).values, file.integers.at("wide").values);
+  EXPECT_THROW(read.GetIntegers("a.weight", {2, 3}), Error);
+  EXPECT_THROW(read.Get("wide", {2}), Error);
+  EXPECT_NE(Fingerprint(read), Fingerprint(Small()));
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_THROW(ParseTensorFile(std::string_view(bytes).substr(0, n), "cut"), Error) << n;
+  }
+}
+
 TEST(Safetensors, EveryHalfSurvivesTheWayToFloatAndBack) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
