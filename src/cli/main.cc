@@ -38,6 +38,8 @@ int Run(int argc, char** argv) {
   AddEmbed(app);
   AddScore(app);
   AddVerify(app);
+  app.heading("Tell genuine voices from synthetic ones");
+  AddSpoof(app);
   app.heading("Differential privacy");
   AddDp(app);
   app.heading("Training");

@@ -95,6 +95,7 @@ void AddEvaluate(CLI::App& app);
 void AddFit(CLI::App& app);
 void AddProtectEmbedding(CLI::App& app);
 void AddScore(CLI::App& app);
+void AddSpoof(CLI::App& app);
 void AddStream(CLI::App& app);
 void AddTrain(CLI::App& app);
 void AddTrainCalibration(CLI::App& app);  // after AddTrain

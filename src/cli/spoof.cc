@@ -1,0 +1,173 @@
+// sotto spoof train|score: the countermeasure of PRIVASP in the clear.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/parallel.h"
+#include "base/terminal.h"
+#include "cli/verbs.h"
+#include "report/spoof_figures.h"
+
+namespace sotto::cli {
+namespace {
+
+struct SharedFlags {
+  std::vector<std::string> bona_fide, spoof;
+  std::string out, report;
+  IntervalOptions intervals;
+  ForceFlag force;
+  bool json = false;
+
+  void Add(CLI::App& verb) {
+    intervals.jobs = DefaultJobs();
+    verb.add_option("--bootstrap", intervals.resamples, "Resamples for the intervals; 0: none")
+        ->check(CLI::NonNegativeNumber);
+    verb.add_option("--report", report, "Write figures and plots as one HTML page")
+        ->type_name("OUT.html");
+    verb.add_option("--jobs", intervals.jobs, "Recordings at a time")->check(CLI::PositiveNumber);
+    force.Add(verb);
+    verb.add_flag("--json", json, "Print everything as JSON");
+  }
+};
+
+std::vector<std::filesystem::path> Paths(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+struct TrainFlags : SharedFlags {
+  SpoofTrainingOptions options;
+  std::string policy = "score";
+};
+
+void Train(TrainFlags& flags) {
+  flags.force.Check(flags.out);
+  flags.options.jobs = flags.intervals.jobs;
+  flags.options.decision_only = flags.policy == "decision";
+  CheckUsage([&] {
+    flags.options.Validate();
+    flags.intervals.Validate();
+  });
+  const TrainedSpoof trained =
+      TrainSpoof(ListSpoofCorpora(Paths(flags.bona_fide), Paths(flags.spoof)), flags.options);
+  WriteSpoofModel(flags.out, trained.model, flags.force.OnExisting());
+  const SpoofFigures figures = *MeasureSpoof(trained.held_out, flags.intervals);
+  if (!flags.report.empty()) {
+    WritePage(flags.report, RenderAssessPage(TrainedSpoofPage(trained, figures, flags.out)));
+  }
+  fmt::print("{}", flags.json ? TrainedSpoofJson(trained, figures, flags.out)
+                              : TrainedSpoofText(trained, figures, flags.out));
+  for (const auto& [utterance, reason] : trained.refused) {
+    Complain("sotto", fmt::format("left out: {}: {}", utterance, reason));
+  }
+}
+
+struct ScoreFlags : SharedFlags {
+  std::vector<std::string> inputs;
+  std::string model = kPrivasp1024;
+};
+
+void Score(const ScoreFlags& flags) {
+  if (flags.inputs.empty() && flags.bona_fide.empty() && flags.spoof.empty()) {
+    throw CLI::ValidationError("give recordings: INPUT, --bona-fide or --spoof");
+  }
+  CheckUsage([&] { flags.intervals.Validate(); });
+  flags.force.Check(flags.out);
+  const SpoofModel model = OpenSpoofModel(flags.model);
+  const SpoofScores scores = ScoreCorpora(
+      model, ListSpoofCorpora(Paths(flags.bona_fide), Paths(flags.spoof), Paths(flags.inputs)),
+      flags.intervals.jobs);
+  const auto figures = MeasureSpoof(scores, flags.intervals);
+  const std::string table = FormatSpoofScores(scores);
+  if (!flags.out.empty()) {
+    WriteFileAtomically(flags.out, table, {.if_exists = flags.force.OnExisting()});
+  }
+  if (!flags.report.empty()) {
+    WritePage(flags.report, RenderAssessPage(SpoofScoresPage(scores, figures, model.name)));
+  }
+  fmt::print("{}", flags.json          ? SpoofScoresJson(scores, figures, flags.out)
+                   : flags.out.empty() ? table
+                                       : SpoofScoresText(scores, figures, flags.out));
+  for (const SpoofRow& row : scores.rows) {
+    if (!row.refused.empty()) Complain("sotto", fmt::format("{}: {}", row.utterance, row.refused));
+  }
+  if (scores.Refused() > 0) throw ExitWith{1};
+}
+
+void AddSpoofTrain(CLI::App& spoof) {
+  auto flags = std::make_shared<TrainFlags>();
+  CLI::App* verb = AddVerb(
+      spoof, "train",
+      "Trains a PRIVASP net, which is written as the integer network that the secure service "
+      "computes.\nGenuine speech and spoofs must have been through the same codec; level, leading "
+      "silence and cut\npoints are made alike here.",
+      "  sotto spoof train --bona-fide genuine/ --spoof tts/ vits/ -o privasp.safetensors\n"
+      "  sotto spoof train --bona-fide genuine/ --spoof tts/ --hold-out-attack rhvoice --units 512 "
+      "-o small.safetensors --report trained.html");
+  verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech, mono, 16 kHz")
+      ->required()
+      ->type_name("CORPUS");
+  verb->add_option("--spoof", flags->spoof,
+                   "Corpora of spoofs; a manifest's column attack or engine names the attack")
+      ->required()
+      ->type_name("CORPUS");
+  verb->add_option("-o,--out", flags->out, "The model")->required()->type_name("FILE");
+  SpoofTrainingOptions& options = flags->options;
+  verb->add_option("--units", options.units, "Of the hidden layer: 512 and 1024 in PRIVASP")
+      ->check(CLI::Range(1, 1390));
+  verb->add_option("--policy", flags->policy, "What a client of the service may learn")
+      ->check(CLI::IsMember({"score", "decision"}));
+  verb->add_option(
+          "--hold-out-every", options.hold_out_every,
+          "Every n-th genuine speaker and every n-th voice of the spoofs is not trained on; "
+          "the threshold is set on them")
+      ->check(CLI::Range(2, 1000));
+  verb->add_option("--hold-out-attack", options.held_out_attack,
+                   "Nor is anything of this attack trained on")
+      ->type_name("NAME");
+  verb->add_option("--epochs", options.epochs, "Passes; the one of lowest training loss is kept")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--batch", options.batch, "Cuts a step")->check(CLI::PositiveNumber);
+  verb->add_option("--learning-rate", options.learning_rate, "Of Adam");
+  verb->add_option("--weight-decay", options.weight_decay, "Decoupled from the gradient");
+  verb->add_option("--x-max", options.x_max, "Deviations at which inputs are cut");
+  verb->add_option("--seed", options.seed, "Of first weights, cut points and order");
+  flags->Add(*verb);
+  verb->callback([flags] { Train(*flags); });
+}
+
+void AddSpoofScore(CLI::App& spoof) {
+  auto flags = std::make_shared<ScoreFlags>();
+  CLI::App* verb = AddVerb(
+      spoof, "score",
+      "Scores recordings (mono, 16 kHz): columns utt, attack, key, score, decision, as `assess "
+      "tandem\n--cm` reads them. With genuine speech and spoofs, error rates as well.",
+      "  sotto spoof score recording.wav\n"
+      "  sotto spoof score --bona-fide genuine/ --spoof tts/ -o cm.tsv --report spoof.html");
+  verb->add_option("INPUT", flags->inputs, "Sound files or corpora that nobody labelled");
+  verb->add_option("--bona-fide", flags->bona_fide, "Of genuine speech")->type_name("CORPUS");
+  verb->add_option("--spoof", flags->spoof,
+                   "Of spoofs; a manifest's column attack or engine names the attack")
+      ->type_name("CORPUS");
+  verb->add_option(
+      "--model", flags->model,
+      fmt::format("{}, {} or a file from sotto spoof train", kPrivasp1024, kPrivasp512));
+  verb->add_option("-o,--out", flags->out, "The table (default: standard output)")
+      ->type_name("FILE");
+  flags->Add(*verb);
+  verb->callback([flags] { Score(*flags); });
+}
+
+}  // namespace
+
+void AddSpoof(CLI::App& app) {
+  CLI::App* verb =
+      AddVerb(app, "spoof", "Is a voice genuine or synthetic? Trains and runs countermeasures.",
+              "  sotto spoof score recording.wav\n"
+              "  sotto spoof train --bona-fide genuine/ --spoof tts/ -o "
+              "model.safetensors");
+  verb->require_subcommand(1);
+  AddSpoofTrain(*verb);
+  AddSpoofScore(*verb);
+}
+
+}  // namespace sotto::cli
