@@ -44,7 +44,7 @@ std::vector<double> ParseNpy(std::string_view bytes, const std::string& where) {
 
 std::vector<double> ParseF64(std::string_view bytes, const std::string& where) {
   if (bytes.size() % 8 != 0) {
-    throw Error(fmt::format("{}: {} bytes are no whole number of float64", where, bytes.size()));
+    throw Error(fmt::format("{}: {} bytes are not a whole number of float64", where, bytes.size()));
   }
   std::vector<double> values(bytes.size() / sizeof(double));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());

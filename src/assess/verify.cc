@@ -229,7 +229,7 @@ std::string Bootstrap(const Prepared& p, std::vector<Figure>& figures) {
   }
   std::string text =
       fmt::format("{}, {} resamples, seed {}", p.resampler.Describe(), n, p.options.seed);
-  if (dropped > 0) text += fmt::format(", {} of them left out for want of a class", dropped);
+  if (dropped > 0) text += fmt::format(", {} of them left out because they lack a class", dropped);
   return text;
 }
 

@@ -37,7 +37,7 @@ std::map<std::string, std::string> ReadIdMap(const fs::path& path) {
   const std::size_t level = table.Column("level"), original = table.Column("original"),
                     renamed = table.Column("new");
   if (level == Tsv::kNone || original == Tsv::kNone || renamed == Tsv::kNone) {
-    throw Error(fmt::format("{}: columns level, original and new are wanted", path.string()));
+    throw Error(fmt::format("{}: columns level, original and new are needed", path.string()));
   }
   std::map<std::string, std::string> map;
   for (const auto& row : table.rows) {
@@ -316,7 +316,7 @@ class Gatherer {
     if (record_.Rule().rule != PoolRule::kIndependent) {
       material_.remarks[Attacker::kInformed] = fmt::format(
           "the key alone does not tell a target of {}: it is drawn by the embedding of the "
-          "original, for which that of the enrolment stands here",
+          "original, in place of which that of the enrolment is used",
           record_.voice.Value("target"));
     }
     const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_, enrolment_);

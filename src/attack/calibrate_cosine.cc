@@ -18,7 +18,7 @@ LlrCalibration CalibrateCosine(const EmbeddingSet& set) {
   if (speakers < 2 || speakers == set.size()) {
     throw Error(
         fmt::format("calibration: {} utterances of {} speakers; two speakers, one of them "
-                    "with two utterances, are wanted",
+                    "with two utterances, are needed",
                     set.size(), speakers));
   }
   const Eigen::MatrixXf scores = CosineScores(set.vectors, set.vectors);

@@ -42,7 +42,7 @@ MatrixXd PrincipalBasis(const MatrixXd& centred, Index components) {
 
 MatrixXf Reduce(const Eigen::Ref<const MatrixXf>& x, const MatrixXd& basis) {
   if (x.rows() != basis.rows()) {
-    throw Error(fmt::format("inversion: embeddings of {} dimensions, {} are wanted", x.rows(),
+    throw Error(fmt::format("inversion: embeddings of {} dimensions, {} are needed", x.rows(),
                             basis.rows()));
   }
   return UnitColumns(basis.transpose() * Centre(x));
@@ -53,7 +53,7 @@ MatrixXf Reduce(const Eigen::Ref<const MatrixXf>& x, const MatrixXd& basis) {
 MatrixXd OrthogonalProcrustes(const Eigen::Ref<const MatrixXd>& from,
                               const Eigen::Ref<const MatrixXd>& to) {
   if (from.rows() != to.rows() || from.cols() != to.cols() || from.cols() == 0) {
-    throw Error(fmt::format("Procrustes: {} x {} to {} x {}; the same sizes are wanted",
+    throw Error(fmt::format("Procrustes: {} x {} to {} x {}; the same sizes are needed",
                             from.rows(), from.cols(), to.rows(), to.cols()));
   }
   const Eigen::BDCSVD<MatrixXd> svd(to * from.transpose(),

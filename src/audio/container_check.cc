@@ -77,8 +77,8 @@ ContainerVerdict CheckWav(FileBytes& bytes, const std::string& name) {
       if (size == 0xFFFFFFFF && long_size > 0) size = long_size;
       if (size >= 0x7FFFF000 && size > left && long_size == 0) return {.open_length = true};
       if (size > left) {
-        throw Error(
-            fmt::format("'{}' is cut short: {} of {} bytes of sound are there", name, left, size));
+        throw Error(fmt::format("'{}' is cut short: {} of {} bytes of sound are present", name,
+                                left, size));
       }
       return {};
     }
@@ -176,7 +176,7 @@ void CheckMp3(FileBytes& bytes, const std::string& name) {
   // The frame with the header itself is not counted in it.
   if (announced > 0 && frames < announced + 1) {
     throw Error(
-        fmt::format("'{}' is cut short: {} of {} frames are there", name, frames, announced + 1));
+        fmt::format("'{}' is cut short: {} of {} frames are present", name, frames, announced + 1));
   }
 }
 
@@ -201,8 +201,8 @@ ContainerVerdict CheckContainer(const std::filesystem::path& path) {
         "'{}' is a Wave64 (W64) file, which is not read: make it WAV (RF64 beyond 4 GB) or FLAC",
         name));
   } else if (magic != "fLaC") {
-    throw Error(
-        fmt::format("'{}' is no sound file this program reads (WAV, FLAC, Ogg, MP3)", name));
+    throw Error(fmt::format(
+        "'{}' is not a sound file that this program reads (WAV, FLAC, Ogg, MP3)", name));
   }
   verdict.bytes = bytes.size();
   return verdict;

@@ -129,14 +129,14 @@ class Walker {
       Add(file,
           fmt::format("{}: {}", link ? "the link leads nowhere" : "it cannot be looked at",
                       SystemReason()),
-          link ? "mend the link or remove it" : "make it readable, or move it away");
+          link ? "fix the link or remove it" : "make it readable, or move it away");
     } else if (S_ISDIR(info.st_mode)) {
       Enter(file);
     } else if (!HasSoundExtension(file)) {
       scan_.corpus.left_out.push_back(Printable(file.string()));
       if (IsUnreadSound(file)) {
         scan_.problems.push_back({Problem::Severity::kWarning, Printable(file.string()),
-                                  "sound of a kind that is not read: it is no part of the corpus",
+                                  "sound of a kind that is not read: it is not part of the corpus",
                                   "convert it to WAV or FLAC"});
       }
     } else if (!S_ISREG(info.st_mode)) {
@@ -145,7 +145,7 @@ class Walker {
                FindUnclean(name) != std::string::npos ||
                name.find_first_of("\t\r\n") != std::string::npos) {
       // The name becomes an id in tables of lines and in JSON.
-      Add(file, "the name is no UTF-8 or holds control characters", "rename it");
+      Add(file, "the name is not UTF-8 or holds control characters", "rename it");
     } else {
       files_.push_back(file);
     }

@@ -62,7 +62,7 @@ class KaldiParser {
         continue;
       }
       if (!keys.insert(key).second) {
-        Add(where, fmt::format("'{}' is there twice", key), "keep one line for each id");
+        Add(where, fmt::format("'{}' appears twice", key), "keep one line for each id");
         continue;
       }
       std::string rest;
@@ -135,7 +135,7 @@ class KaldiParser {
       const auto other = from_spk2utt.find(utterance);
       if (other == from_spk2utt.end() || other->second != speaker) {
         Add("spk2utt", fmt::format("'{}' is '{}' in utt2spk but not here", utterance, speaker),
-            "make spk2utt anew from utt2spk");
+            "make spk2utt again from utt2spk");
       }
     }
   }
@@ -202,7 +202,7 @@ class KaldiParser {
     }
     if (spans.empty()) {
       Add(fmt::format("recording '{}'", recording.id), "no segment: all of it will be silenced",
-          "remove it from wav.scp if it is not wanted", Problem::Severity::kWarning);
+          "remove it from wav.scp if it is not needed", Problem::Severity::kWarning);
     }
   }
 

@@ -26,7 +26,7 @@ std::string Protection(const std::string& run, const std::filesystem::path& corp
   if (run.empty()) return "";
   auto json = TryParseJson(run);
   if (!json.is_object()) {
-    throw Error(fmt::format("'{}': sotto-run.json is no JSON object", corpus.string()));
+    throw Error(fmt::format("'{}': sotto-run.json is not a JSON object", corpus.string()));
   }
   for (const char* own : {"counts", "complete", "fitted", "ids", "context_given"}) json.erase(own);
   return DumpJson(json);
@@ -42,7 +42,7 @@ SpeechPack PackCorpora(const std::vector<std::filesystem::path>& corpora, bool m
     const auto record = corpora[c] / "sotto-run.json";
     const std::string run = std::filesystem::exists(record) ? ReadTextFile(record) : "";
     if (c > 0 && Protection(run, corpora[c]) != Protection(pack.run, corpora[c - 1])) {
-      throw Error(fmt::format("'{}' and '{}' were not protected alike: one pack for each",
+      throw Error(fmt::format("'{}' and '{}' were not protected in the same way: one pack for each",
                               corpora[c - 1].string(), corpora[c].string()));
     }
     pack.run = run;

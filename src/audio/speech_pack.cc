@@ -43,7 +43,7 @@ SpeechPack ReadSpeechPack(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
   const auto bad = [&](const std::string& why) {
-    return Error(fmt::format("'{}' is no speech pack: {}", path.string(), why));
+    return Error(fmt::format("'{}' is not a speech pack: {}", path.string(), why));
   };
   char magic[8];
   std::uint64_t length = 0;

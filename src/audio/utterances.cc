@@ -61,7 +61,7 @@ class Gather : public UtteranceSink {
 
 const std::filesystem::path& SoundFileOf(const Recording& recording) {
   if (recording.pipe.empty()) return recording.path;
-  throw Error(fmt::format("'{}' comes from a pipe: a file is wanted (for a fit, a profile will do)",
+  throw Error(fmt::format("'{}' comes from a pipe: a file is needed (for a fit, a profile will do)",
                           recording.id));
 }
 

@@ -58,7 +58,7 @@ std::string FileDigest(const std::filesystem::path& path) {
   std::string digest;
   try {
     if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-      throw Error(fmt::format("'{}' is no regular file", path.string()));
+      throw Error(fmt::format("'{}' is not a regular file", path.string()));
     }
     digest = FileDigest(fd, path);
   } catch (...) {

@@ -40,7 +40,7 @@ fs::path JoinInside(const fs::path& root, const std::string& relative) {
     names_something = names_something || (part != "." && !part.empty());
   }
   if (outside || !names_something) {
-    throw Error(fmt::format("'{}' is no path inside '{}'", relative, root.string()));
+    throw Error(fmt::format("'{}' is not a path inside '{}'", relative, root.string()));
   }
   return root / path;
 }

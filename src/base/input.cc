@@ -66,7 +66,7 @@ std::size_t InputFile::Read(char* to, std::size_t count) {
     if (n < 0) throw Error(fmt::format("cannot read '{}': {}", path_.string(), SystemReason()));
     read_ += static_cast<std::uint64_t>(n);
     if (n == 0 && count > 0 && read_ < size_) {
-      throw Error(fmt::format("'{}' became shorter while it was read: {} of {} bytes are there",
+      throw Error(fmt::format("'{}' became shorter while it was read: {} of {} bytes are present",
                               path_.string(), read_, size_));
     }
     return static_cast<std::size_t>(n);

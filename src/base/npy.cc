@@ -40,7 +40,7 @@ std::string_view After(std::string_view header, std::string_view key, const std:
 
 // "(3, 4)", "(5,)" or "()".
 std::vector<std::size_t> ParseShape(std::string_view text, const std::string& where) {
-  const Error bad(fmt::format("{}: the .npy header's shape is no tuple of sizes", where));
+  const Error bad(fmt::format("{}: the .npy header's shape is not a tuple of sizes", where));
   if (text.substr(0, 1) != "(") throw bad;
   text.remove_prefix(1);
   std::vector<std::size_t> shape;

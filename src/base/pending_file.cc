@@ -32,7 +32,7 @@ constexpr std::string_view kSuffix = ".part";
 
 [[noreturn]] void Exists(const fs::path& path) {
   throw Error(
-      fmt::format("'{}' is there already and is not replaced without --force", path.string()));
+      fmt::format("'{}' exists already and is not replaced without --force", path.string()));
 }
 
 // The system's own source and not libsodium's: the training programs have no other use for that.
@@ -136,7 +136,7 @@ PendingFile::PendingFile(fs::path final_path, WriteOptions options)
   struct stat info {};
   // A rename would put a file in the place of a device.
   if (::stat(final_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    throw Error(fmt::format("cannot write '{}': it is there and is no file", final_.string()));
+    throw Error(fmt::format("cannot write '{}': it exists and is not a file", final_.string()));
   }
   RefuseExisting(final_, options_.if_exists);
   fd_ = CreateLocked(options_.work.empty() ? FolderOf(final_) : options_.work, temporary_, final_);

@@ -52,7 +52,7 @@ AnonymiseOptions ToOptions(const Flags& flags) {
 void Print(const AnonymiseReport& report, const Flags& flags) {
   for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
   for (const std::string& note : report.private_notes) {
-    fmt::print(stderr, "for your eyes only: {}\n", note);
+    fmt::print(stderr, "private: {}\n", note);
   }
   for (const auto& failure : report.failures) {
     fmt::print(stderr, "failed: {}: {}\n", failure.id, failure.reason);
@@ -66,41 +66,47 @@ void AddAnonymise(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = AddVerb(
       app, "anonymise",
-      "Gives a recording or a corpus another voice: same words, length, rate and format.\n"
-      "IN is a sound file, a folder (speaker = the folder a file lies in), a Kaldi data dir or a "
-      "TSV\n"
-      "manifest; OUT is of the same kind. What an attacker can still learn: docs/threat_model.md.",
+      "Gives a recording or a corpus another voice; words, length, rate and format stay the same. "
+      "IN is a sound file, a folder (a file's folder names its speaker), a Kaldi data dir or a TSV "
+      "manifest; OUT is of the same kind. docs/threat_model.md says what an attacker can still "
+      "learn.",
       "  sotto anonymise interview.wav protected.wav\n"
       "  sotto anonymise recordings/ protected/ --method vtln --target-gender other --jobs 2");
   verb->alias("anonymize");
   verb->add_option("IN", flags->in, "Sound file, folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
   flags->method.Add(*verb);
-  flags->target.Add(*verb);
+  verb->heading("Targets and key");
   flags->strategy.Add(*verb);
-  verb->add_option("--key-out", flags->key_out, "Keep the key in this new file (mode 0600)")
+  flags->target.Add(*verb);
+  verb->add_option("--key-out", flags->key_out,
+                   "Write the key to this new file (mode 0600); without it nobody keeps it")
       ->type_name("FILE")
       ->excludes("--key")
       ->excludes("--seed");
+  verb->heading("Output");
   CLI::Option* new_ids = verb->add_flag("--new-ids", flags->new_ids,
-                                        "Replace utterance, speaker and file names by keyed ids");
-  verb->add_option("--map-out", flags->map_out, "Write which id became which (mode 0600)")
+                                        "Replace utterance, speaker and file names with keyed ids");
+  verb->add_option("--map-out", flags->map_out,
+                   "Write which id became which to this file (mode 0600)")
       ->type_name("FILE")
       ->needs(new_ids);
   flags->output.Add(*verb);
-  verb->add_flag("--absolute-paths", flags->absolute_paths,
-                 "Kaldi: wav.scp names files from the root of this machine, which it then tells "
-                 "(default: below the data dir)");
+  verb->add_flag(
+      "--absolute-paths", flags->absolute_paths,
+      "Write absolute paths, which reveal folders of this machine, into a Kaldi wav.scp; "
+      "without it they are relative to the data dir");
   verb->add_flag("--mark", flags->mark,
-                 "Every file says in a comment that its voice is not the speaker's");
+                 "Say in a comment in every file that its voice is not the speaker's");
   verb->add_option("--format", flags->format,
-                   "wav or flac (default: as the input; FLAC for lossy input)")
+                   "Format of the files; default: that of the input, FLAC for lossy input")
       ->check(CLI::IsMember({"wav", "flac"}));
+  verb->add_flag("--json", flags->json, "Print the report as JSON");
+  verb->heading("Run");
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--allow-pipes", flags->allow_pipes, "Run the shell commands in wav.scp");
   verb->add_flag("--skip-failed", flags->skip_failed,
-                 "Finish the corpus without recordings that failed");
-  verb->add_flag("--json", flags->json, "Print the report as JSON");
+                 "Finish the corpus without the recordings that failed");
   verb->callback([flags] {
     const AnonymiseOptions options = ToOptions(*flags);
     CheckUsage([&] { options.Validate(); });

@@ -6,9 +6,10 @@
 namespace sotto::cli {
 
 void AddAssess(CLI::App& app) {
-  CLI::App* assess = AddVerb(app, "assess", "Figures from scores, each with unit and direction",
-                             "  sotto assess verify trials.tsv\n"
-                             "  sotto assess verify --scores plda.txt --key trials --json");
+  CLI::App* assess =
+      AddVerb(app, "assess", "Computes figures from scores, each with unit and direction.",
+              "  sotto assess verify trials.tsv\n"
+              "  sotto assess verify --scores plda.txt --key trials --json");
   assess->require_subcommand(1);
   AddAssessVerify(*assess);
   AddAssessSimilarity(*assess);

@@ -38,28 +38,28 @@ void Run(const FairnessFlags& flags) {
 }  // namespace
 
 void AddAssessFairness(CLI::App& assess) {
-  CLI::App* verb = AddVerb(assess, "fairness", "Fairness: FDR, auFDR, IR, GARBE across groups",
-                           "  sotto assess fairness trials.tsv --group-column group\n"
-                           "  sotto assess fairness trials.tsv --group-column gender --json");
+  CLI::App* verb =
+      AddVerb(assess, "fairness", "Fairness across groups of speakers: FDR, auFDR, IR and GARBE.",
+              "  sotto assess fairness trials.tsv --group-column group\n"
+              "  sotto assess fairness trials.tsv --group-column gender --json");
   auto flags = std::make_shared<FairnessFlags>();
-  verb->add_option("TRIALS", flags->trials, "a TSV with columns label, score and the group")
+  verb->add_option("TRIALS", flags->trials, "A TSV with columns label, score and the group")
       ->required();
+  verb->heading("Trials");
   verb->add_option("--group-column", flags->columns.group,
-                   "column X with the claimed speaker's group, or columns enrol_X and test_X")
-      ->capture_default_str();
-  verb->add_option("--fmr", flags->options.fmr_targets,
-                   "pooled false match rates, rising, with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  verb->add_option("--alpha", flags->options.alphas, "weights of the FMR term, with commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+                   "Column X with the claimed speaker's group, or columns enrol_X and test_X");
   verb->add_flag("--include-cross-group", flags->columns.include_cross_group,
-                 "count impostors of other groups too");
+                 "Count impostors of other groups too");
   verb->add_flag("--allow-missing", flags->columns.allow_missing,
-                 "leave out trials without a score, and say so");
+                 "Leave out trials without a score, and say so");
+  verb->heading("Figures");
+  verb->add_option("--fmr", flags->options.fmr_targets,
+                   "Pooled false match rates, rising, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_option("--alpha", flags->options.alphas, "Weights of the FMR term, separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });
 }

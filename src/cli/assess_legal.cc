@@ -35,25 +35,26 @@ void Run(const LegalFlags& flags) {
 
 void AddAssessLegal(CLI::App& assess) {
   CLI::App* verb =
-      AddVerb(assess, "legal", "The regulator's linkability and singling out against N and L",
+      AddVerb(assess, "legal",
+              "The regulator's linkability and singling out, by population N and utterances L.",
               "  sotto assess legal trials.tsv --population 2,5,20 --utterances 1,3\n"
               "  sotto assess legal --scores plda.txt --key trials --json");
   auto flags = std::make_shared<LegalFlags>();
   verb->add_option("TRIALS", flags->trials.inputs,
-                   "a TSV with columns label, score, test, enrol_spk (or enrol) and test_spk (or "
+                   "A TSV with columns label, score, test, enrol_spk (or enrol) and test_spk (or "
                    "the enrolment of the target trial)")
       ->expected(1, 1)
       ->default_str("");
   flags->trials.Add(*verb);
+  verb->heading("Figures");
   verb->add_option("--population,-N", flags->options.population,
-                   "speakers to choose from, with commas")
+                   "Speakers to choose from, separated by commas")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  verb->add_option("--utterances,-L", flags->options.utterances, "utterances averaged, with commas")
+      ->allow_extra_args(false);
+  verb->add_option("--utterances,-L", flags->options.utterances,
+                   "Utterances averaged, separated by commas")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str();
+      ->allow_extra_args(false);
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });
 }

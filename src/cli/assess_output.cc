@@ -10,33 +10,37 @@
 namespace sotto::cli {
 
 void AddReportFlag(CLI::App& verb, std::string& report) {
-  verb.add_option("--report", report, "write figures and plots as one HTML page")
+  verb.add_option("--report", report, "Write figures and plots as one HTML page")
       ->type_name("OUT.html");
 }
 
 void AddOutputFlags(CLI::App& verb, OutputFlags& flags) {
   flags.intervals.jobs = DefaultJobs();
-  verb.add_option("--bootstrap", flags.intervals.resamples, "resamples for the intervals; 0: none")
-      ->capture_default_str();
-  verb.add_option("--level", flags.intervals.level, "level of the intervals")
-      ->capture_default_str();
-  verb.add_option("--seed", flags.intervals.seed, "seed of the bootstrap")->capture_default_str();
-  verb.add_option("--jobs", flags.intervals.jobs, "threads; the figures do not depend on it")
-      ->capture_default_str();
+  verb.heading("Figures");
+  verb.add_option("--bootstrap", flags.intervals.resamples,
+                  "Resamples for the intervals; 0 means none");
+  verb.add_option("--level", flags.intervals.level, "Level of the intervals");
+  verb.add_option("--seed", flags.intervals.seed, "Seed of the bootstrap");
+  verb.heading("Output");
   AddReportFlag(verb, flags.report);
-  verb.add_flag("--json", flags.json, "print everything as JSON");
+  verb.add_flag("--json", flags.json, "Print everything as JSON");
+  verb.heading("Run");
+  verb.add_option("--jobs", flags.intervals.jobs, "Threads; the figures do not depend on them");
 }
 
 void TrialFlags::Add(CLI::App& verb) {
-  auto* score_file = verb.add_option("--scores", scores, "score file: enrol test score");
-  auto* key_file = verb.add_option("--key", key, "trial key: enrol test target|nontarget");
+  verb.heading("Trials");
+  auto* score_file =
+      verb.add_option("--scores", scores, "Score file with lines 'enrol test score'");
+  auto* key_file =
+      verb.add_option("--key", key, "Trial key with lines 'enrol test target|nontarget'");
   score_file->needs(key_file);
   key_file->needs(score_file);
   verb.add_option("--utt2spk", utt2spk,
-                  "utt2spk file that names the speakers of enrol and test ids; may be repeated")
+                  "A utt2spk file with the speakers of enrol and test ids; may be repeated")
       ->allow_extra_args(false);
   verb.add_flag("--allow-missing", allow_missing,
-                "leave out trials without a score and scores without a trial, and say so");
+                "Leave out trials without a score and scores without a trial, and say so");
 }
 
 Trials TrialFlags::Read(const std::string& forms) const {

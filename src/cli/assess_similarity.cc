@@ -37,15 +37,17 @@ void Run(const SimilarityFlags& flags) {
 }  // namespace
 
 void AddAssessSimilarity(CLI::App& assess) {
-  CLI::App* verb =
-      AddVerb(assess, "similarity", "Similarity matrices: de-identification, voice distinctiveness",
-              "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv\n"
-              "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv --report page.html");
+  CLI::App* verb = AddVerb(
+      assess, "similarity", "De-identification and voice distinctiveness from similarity matrices.",
+      "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv\n"
+      "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv --report page.html");
   auto flags = std::make_shared<SimilarityFlags>();
-  const std::string columns = " (columns seg_a seg_b score spk_a spk_b)";
-  verb->add_option("--oo", flags->oo, "original with original" + columns)->required();
-  verb->add_option("--op", flags->op, "original with protected")->required();
-  verb->add_option("--pp", flags->pp, "protected with protected")->required();
+  const std::string columns = ", a TSV with columns seg_a, seg_b, score, spk_a and spk_b";
+  verb->heading("Trials");
+  verb->add_option("--oo", flags->oo, "Originals with originals" + columns)->required();
+  verb->add_option("--op", flags->op, "Originals with protected copies" + columns)->required();
+  verb->add_option("--pp", flags->pp, "Protected copies with protected copies" + columns)
+      ->required();
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });
 }

@@ -54,26 +54,30 @@ void Run(const TandemFlags& flags) {
 }  // namespace
 
 void AddAssessTandem(CLI::App& assess) {
-  CLI::App* verb = AddVerb(assess, "tandem", "Spoofing: min t-DCF, t-EER, a-DCF, CM EER",
+  CLI::App* verb = AddVerb(assess, "tandem",
+                           "Spoofing: min t-DCF, t-EER, a-DCF and the EER of the countermeasure.",
                            "  sotto assess tandem --asv asv.tsv --cm cm.tsv\n"
                            "  sotto assess tandem --sasv sasv.tsv --json");
   auto flags = std::make_shared<TandemFlags>();
+  verb->heading("Trials");
   verb->add_option("--asv", flags->asv,
-                   "ASV scores: columns attack, key (target|nontarget|spoof), score");
-  verb->add_option("--cm", flags->cm,
-                   "countermeasure scores: columns utt, attack, key (bonafide|spoof), score");
-  verb->add_option("--sasv", flags->sasv,
-                   "one row per trial: attack, key, asv_score, cm_score; or attack, key, score");
-  verb->add_option("--prior", flags->prior, "prior of a target among bona fide trials")
-      ->capture_default_str();
-  verb->add_option("--prior-spoof", flags->prior_spoof, "prior of a spoof")->capture_default_str();
-  verb->add_option("--cmiss", flags->cmiss, "cost of rejecting a target")->capture_default_str();
-  verb->add_option("--cfa", flags->cfa, "cost of accepting a non-target")->capture_default_str();
-  verb->add_option("--cfa-spoof", flags->cfa_spoof, "cost of accepting a spoof")
-      ->capture_default_str();
-  verb->add_flag("--same-costs", flags->same_costs,
-                 "a_dcf with these priors and costs too, instead of its published ones (0.9, 0.05, "
-                 "0.05; 1, 10, 20)");
+                   "ASV scores: a TSV with columns attack, key (target|nontarget|spoof) and score");
+  verb->add_option(
+      "--cm", flags->cm,
+      "Countermeasure scores: a TSV with columns utt, attack, key (bonafide|spoof) and score");
+  verb->add_option(
+      "--sasv", flags->sasv,
+      "Both: a TSV with columns attack, key, asv_score and cm_score, or attack, key and score");
+  verb->heading("Priors and costs");
+  verb->add_option("--prior", flags->prior, "Prior of a target among bona fide trials");
+  verb->add_option("--prior-spoof", flags->prior_spoof, "Prior of a spoof");
+  verb->add_option("--cmiss", flags->cmiss, "Cost of rejecting a target");
+  verb->add_option("--cfa", flags->cfa, "Cost of accepting a non-target");
+  verb->add_option("--cfa-spoof", flags->cfa_spoof, "Cost of accepting a spoof");
+  verb->add_flag(
+      "--same-costs", flags->same_costs,
+      "Use these priors and costs for a_dcf too, instead of its published ones (0.9, 0.05, "
+      "0.05; 1, 10, 20)");
   flags->output.intervals.resamples = 100;
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });

@@ -49,49 +49,51 @@ void Run(VerifyFlags& flags) {
 }  // namespace
 
 void AddAssessVerify(CLI::App& assess) {
-  CLI::App* verb = AddVerb(assess, "verify", "Verification and disclosure figures of scored trials",
-                           "  sotto assess verify trials.tsv\n"
-                           "  sotto assess verify --scores plda.txt --key trials --json");
+  CLI::App* verb =
+      AddVerb(assess, "verify", "Verification and disclosure figures of scored trials.",
+              "  sotto assess verify trials.tsv\n"
+              "  sotto assess verify --scores plda.txt --key trials --json");
   auto flags = std::make_shared<VerifyFlags>();
   VerifyOptions& o = flags->options;
   flags->options.jobs = DefaultJobs();
-  verb->add_option("TRIALS", flags->trials.inputs,
-                   "a TSV with columns label (target|nontarget) and score, optional enrol test "
-                   "enrol_spk test_spk enrol_group test_group; or two arrays of target and "
-                   "non-target scores (.npy or raw .f64)")
+  verb->add_option(
+          "TRIALS", flags->trials.inputs,
+          "A TSV with columns label (target|nontarget) and score, and optionally enrol, test, "
+          "enrol_spk, test_spk, enrol_group and test_group; or two arrays of target and "
+          "non-target scores (.npy or raw .f64)")
       ->expected(1, 2)
       ->option_text("TSV | TAR NON");
   flags->trials.Add(*verb);
-  verb->add_option(
-          "--prior", flags->more_priors,
-          "further target prior for minDCF and actDCF, besides 0.5 0.05 0.01 0.001; may be "
-          "repeated")
+  verb->heading("Priors and costs");
+  verb->add_option("--prior", flags->more_priors,
+                   "Further target prior for minDCF and actDCF, besides 0.5, 0.05, 0.01 and "
+                   "0.001; may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("--cmiss", o.cost_miss, "cost of a miss")->capture_default_str();
-  verb->add_option("--cfa", o.cost_false_alarm, "cost of a false alarm")->capture_default_str();
-  verb->add_option("--omega", o.linkability.omega, "prior ratio of D_sys")->capture_default_str();
+  verb->add_option("--cmiss", o.cost_miss, "Cost of a miss");
+  verb->add_option("--cfa", o.cost_false_alarm, "Cost of a false alarm");
+  verb->heading("Figures");
+  verb->add_option("--omega", o.linkability.omega, "Prior ratio of D_sys");
   verb->add_option("--bins", o.linkability.bins,
-                   "bins of D_sys; 0: int(targets/10), at most 100, as published")
-      ->capture_default_str();
+                   "Bins of D_sys; 0 means int(targets/10), at most 100, as published");
   verb->add_option(
           "--calibrate-on", flags->calibrate_on,
-          "trials of another run of the safeguard, for C_ECE: a TSV, or given twice for two "
+          "Trials of another run of the protection, for C_ECE: a TSV, or given twice for two "
           "arrays")
       ->allow_extra_args(false);
-  verb->add_option("--top-k", o.top_k, "k of the top-k precision; may be repeated")
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  verb->add_option("--top-k", o.top_k, "The k of the top-k precision; may be repeated")
+      ->allow_extra_args(false);
   verb->add_option("--bootstrap", flags->bootstrap,
-                   "resamples for the intervals; -1: 1000 up to 100000 trials, else none")
-      ->capture_default_str();
-  verb->add_option("--level", o.interval_level, "level of the intervals")->capture_default_str();
-  verb->add_option("--seed", o.seed, "seed of the bootstrap")->capture_default_str();
-  verb->add_option("--jobs", o.jobs, "threads; the figures do not depend on it")
-      ->capture_default_str();
+                   "Resamples for the intervals; 0 means none, -1 means 1000 where there are at "
+                   "most 100000 trials, else none");
+  verb->add_option("--level", o.interval_level, "Level of the intervals");
+  verb->add_option("--seed", o.seed, "Seed of the bootstrap");
+  verb->heading("Output");
   verb->add_option("--attacker", o.attacker,
-                   "who made the scores (ignorant, lazy-informed, …), printed with the figures");
+                   "Who made the scores (ignorant, lazy-informed, …), printed with the figures");
   AddReportFlag(*verb, flags->report);
-  verb->add_flag("--json", flags->json, "print everything as JSON");
+  verb->add_flag("--json", flags->json, "Print everything as JSON");
+  verb->heading("Run");
+  verb->add_option("--jobs", o.jobs, "Threads; the figures do not depend on them");
   verb->callback([flags] { Run(*flags); });
 }
 

@@ -42,19 +42,21 @@ void Run(const WerFlags& flags) {
 }  // namespace
 
 void AddAssessWer(CLI::App& assess) {
-  CLI::App* verb = AddVerb(assess, "wer", "Word and character error rate with alignment counts",
+  CLI::App* verb = AddVerb(assess, "wer", "Word and character error rates with alignment counts.",
                            "  sotto assess wer ref.txt hyp.txt\n"
                            "  sotto assess wer ref.txt hyp.txt --normalise lower-nopunct --json");
   auto flags = std::make_shared<WerFlags>();
-  verb->add_option("REF", flags->ref, "reference: one utterance per line, id and words")
+  verb->add_option("REF", flags->ref, "The reference: one utterance per line, id and words")
       ->required();
-  verb->add_option("HYP", flags->hyp, "what was recognised, in the same form")->required();
+  verb->add_option("HYP", flags->hyp, "What was recognised, in the same form")->required();
+  verb->heading("Texts");
   verb->add_option("--normalise,--normalize", flags->normaliser,
-                   "none; lower: lower case; lower-nopunct: and no punctuation")
-      ->capture_default_str();
-  verb->add_option("--utt2spk", flags->utt2spk, "speakers of the utterances, to draw speakers");
+                   "Compare texts as they are (none), in lower case (lower), or in lower case "
+                   "without punctuation (lower-nopunct)");
+  verb->add_option("--utt2spk", flags->utt2spk,
+                   "Speakers of the utterances, so that the bootstrap draws speakers");
   verb->add_flag("--allow-missing", flags->allow_missing,
-                 "a missing hypothesis counts as empty, one without a reference is left out");
+                 "Count a missing hypothesis as empty and leave out one without a reference");
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });
 }

@@ -109,7 +109,7 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   // From the cache the same comes out, as a table.
   const Outcome again = Sotto(command);
   ASSERT_EQ(again.code, 0) << again.output;
-  EXPECT_TRUE(Has(again, "Attackers, the worst first"));
+  EXPECT_TRUE(Has(again, "Attackers, the strongest first"));
   EXPECT_TRUE(Has(again, "Most exposed speakers"));
   EXPECT_TRUE(Has(again, "measured, not covered by epsilon"));
   EXPECT_TRUE(Has(again, "12 of 18 trials, 18 of 18 enrolment utterances re-transformed"));

@@ -37,24 +37,24 @@ void Run(const Flags& flags) {
 }  // namespace
 
 void AddBuild(CLI::App& app) {
-  CLI::App* verb = AddVerb(app, "build", "Makes what a method needs from a public corpus, once.",
+  CLI::App* verb = AddVerb(app, "build", "Builds what a method needs from a public corpus, once.",
                            "  sotto build vtln corpus/ -o pool.bin\n"
                            "  sotto build vtln corpus/ -o pool.bin --seconds 60 --json");
   verb->require_subcommand(1);
   auto flags = std::make_shared<Flags>();
-  CLI::App* vtln =
-      AddVerb(*verb, "vtln",
-              "The pool of target voices: eight envelope classes and the pitch of each speaker, no "
-              "sound, no\n"
-              "text, no names. The gender is kept where the corpus tells it.",
-              "  sotto build vtln corpus/ -o pool.bin\n"
-              "  sotto build vtln corpus/manifest.tsv -o pool.bin --seconds 60 --json");
+  CLI::App* vtln = AddVerb(
+      *verb, "vtln",
+      "Builds the pool of target voices: eight envelope classes and the pitch of each speaker, "
+      "without sound, text or names. The gender is kept where the corpus tells it.",
+      "  sotto build vtln corpus/ -o pool.bin\n"
+      "  sotto build vtln corpus/manifest.tsv -o pool.bin --seconds 60 --json");
   vtln->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
-  vtln->add_option("-o,--out", flags->out, "The pool")->required()->type_name("FILE");
+  vtln->add_option("-o,--out", flags->out, "The pool to write")->required()->type_name("FILE");
   flags->force.Add(*vtln);
-  vtln->add_option("--seconds", flags->seconds, "Speech of each speaker, at most")
+  vtln->add_option("--seconds", flags->seconds, "Seconds of speech of each speaker, at most")
       ->check(CLI::PositiveNumber);
-  vtln->add_option("--f0", flags->f0, "How the vocoder finds the pitch")
+  vtln->add_option("--f0", flags->f0,
+                   "How the vocoder finds the pitch; robust works in noise and is slower")
       ->check(CLI::IsMember({"fast", "robust"}));
   vtln->add_option("--jobs", flags->jobs, "Speakers at a time")->check(CLI::PositiveNumber);
   vtln->add_flag("--json", flags->json, "Print the counts as JSON");

@@ -22,14 +22,14 @@ struct Flags {
 void AddCheck(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   flags->options.jobs = DefaultJobs();
-  CLI::App* verb = AddVerb(
-      app, "check",
-      "Validates a corpus before hours are spent on it: missing and unreadable files, repeated\n"
-      "ids, speakers and genders that are missing. Says how to mend each.",
-      "  sotto check recordings/\n"
-      "  sotto check data/train --quick --json");
+  CLI::App* verb = AddVerb(app, "check",
+                           "Checks a corpus before hours are spent on it: files that are missing "
+                           "or unreadable, repeated "
+                           "ids, missing speakers and genders. It says how to fix each problem.",
+                           "  sotto check recordings/\n"
+                           "  sotto check data/train --quick --json");
   verb->add_option("DIR", flags->path, "Folder, Kaldi data dir or manifest")->required();
-  verb->add_flag("--quick", flags->options.headers_only, "Look at headers only, decode nothing");
+  verb->add_flag("--quick", flags->options.headers_only, "Read headers only and decode nothing");
   verb->add_flag("--allow-pipes", flags->options.allow_pipes,
                  "Accept pipes in wav.scp (they are not run)");
   verb->add_option("--jobs", flags->options.jobs, "Files at a time")->check(CLI::PositiveNumber);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <regex>
 #include <sstream>
 
 #include "audio/sound_file.h"
@@ -41,12 +43,57 @@ TEST(Cli, HelpShowsDefaultsAndTwoExamples) {
   EXPECT_TRUE(Has(help, "default: neural"));
 }
 
-TEST(Cli, HelpFitsAPage) {
-  for (const char* verb : {"", "anonymise", "attack", "assess verify", "evaluate", "stream"}) {
-    std::istringstream page(Sotto(std::string(verb) + " --help").output);
-    std::string line;
-    while (std::getline(page, line)) EXPECT_LE(line.size(), 100U) << verb << ": " << line;
+// Of the list on a page of --help: verbs, or a verb's forms.
+std::vector<std::string> VerbsOn(const std::string& help) {
+  std::vector<std::string> verbs;
+  std::istringstream page(help);
+  bool listed = false;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.empty() && line.front() != ' ') {
+      listed = line != "Options:" && line != "Positionals:" && line.back() == ':';
+    } else if (listed && line.size() > 2 && line[2] != ' ' && line[2] != '-') {
+      const std::size_t end = line.find_first_of(" ,", 2);
+      verbs.push_back(line.substr(2, end == std::string::npos ? end : end - 2));
+    }
   }
+  return verbs;
+}
+
+// Every verb and form, found from the top.
+TEST(Cli, HelpFitsAPageAndStartsFlagsWithACapital) {
+  const std::regex flag("  -[^ ]*( [^ ]+)* {2,}[a-z].*");
+  std::size_t forms = 0;
+  const std::function<void(const std::string&)> visit = [&](const std::string& verb) {
+    const Outcome help = Sotto(verb + " --help");
+    ASSERT_EQ(help.code, 0) << verb;
+    std::istringstream page(help.output);
+    std::string line;
+    while (std::getline(page, line)) {
+      EXPECT_LE(line.size(), 100U) << verb << ": " << line;
+      EXPECT_FALSE(std::regex_match(line, flag)) << verb << ": " << line;
+    }
+    ++forms;
+    if (help.output.substr(0, help.output.find("e.g.:")).find("SUBCOMMAND") == std::string::npos) {
+      return;
+    }
+    for (const std::string& form : VerbsOn(help.output)) visit(verb + " " + form);
+  };
+  visit("");
+  EXPECT_GE(forms, 40U);
+}
+
+TEST(Cli, FlagsOfALongVerbStandUnderHeadings) {
+  const std::string help = Sotto("anonymise --help").output;
+  std::size_t at = 0;
+  for (const char* heading :
+       {"\nMethod:\n", "\nWith --method mcadams:\n",
+        "\nWith --method mcadams, voicemask or vtln:\n", "\nWith --method neural or adain:\n",
+        "\nWith --method neural:\n", "\nTargets and key:\n", "\nOutput:\n", "\nRun:\n"}) {
+    EXPECT_NE(help.find(heading), std::string::npos) << heading << help;
+    at = help.find(heading, at);
+  }
+  EXPECT_NE(at, std::string::npos) << help;  // in this order, too
+  EXPECT_EQ(help.find("\nOptions:"), std::string::npos);
 }
 
 TEST(Cli, BadUsageIsExitCodeTwo) {

@@ -26,19 +26,19 @@ void AddCompare(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = AddVerb(
       app, "compare",
-      "Measures what a protection did to recordings (level, pitch, formants) and makes a page "
-      "with\n"
-      "players and spectrograms side by side. It runs no attacker: it says nothing about privacy.",
+      "Measures what a protection did to recordings (level, pitch, formants) and writes a page "
+      "with "
+      "players and spectrograms side by side. It runs no attacker and says nothing about privacy.",
       "  sotto compare recordings/ mcadams/ voicemask/ vtln/ --page compare.html\n"
       "  sotto compare interview.wav protected.wav --json");
   verb->add_option("ORIGINAL", flags->original, "Sound file or corpus")->required();
-  verb->add_option("PROTECTED", flags->released, "Its protected copies, ids kept")
+  verb->add_option("PROTECTED", flags->released, "Its protected copies, with the same ids")
       ->required()
       ->expected(1, -1);
   verb->add_option("--page", flags->page, "Write this page")->type_name("OUT.html");
-  verb->add_option("--players", flags->players, "Recordings with players on the page");
+  verb->add_option("--players", flags->players, "Number of recordings with players on the page");
   verb->add_option("--run", flags->runs,
-                   "Output of sotto anonymise --json, for the speed; once for each copy")
+                   "Output of sotto anonymise --json, for the speed; give it once for each copy")
       ->type_name("FILE");
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print the figures as JSON");

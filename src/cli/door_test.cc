@@ -92,8 +92,8 @@ TEST(Door, NamesOfFilesInAFolderAreRefusedAndShownEscaped) {
     WriteWav(folder / "in/a/1.wav", SyntheticVowel(0.3, 16000));
     WriteWav(folder / ("in/" + bad + "/1.wav"), SyntheticVowel(0.3, 16000));
     const std::string in = (folder / "in").string();
-    ExpectRefused("check " + in, shown + "/1.wav: the name is no UTF-8");
-    ExpectRefused("check --json " + in, "the name is no UTF-8");
+    ExpectRefused("check " + in, shown + "/1.wav: the name is not UTF-8");
+    ExpectRefused("check --json " + in, "the name is not UTF-8");
     ExpectRefused(fmt::format("anonymise --method mcadams {} {}", in, (folder / "out").string()),
                   shown + "/1.wav");
   }

@@ -16,7 +16,7 @@ void WarnOfEpsilon(double eps) {
 void AddDp(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "dp",
-      "Differential privacy: what a mechanism costs, what that allows, noise on tables, audits.",
+      "Differential privacy: what a mechanism costs and allows, noise on tables, audits.",
       "  sotto dp account --q 0.00427 --noise 1.1 --steps 14062 --delta 1e-5\n"
       "  sotto dp laplace speakers.csv --column age --lower 18 --upper 90 --id-column speaker \\\n"
       "      --max-contributions 1 --epsilon 1 --release mean");

@@ -67,23 +67,24 @@ void RunCalibrate(CalibrateFlags& flags) {
 void AddDpAccount(CLI::App& dp) {
   auto flags = std::make_shared<AccountFlags>();
   CLI::App* account = AddVerb(
-      dp, "account", "Epsilon of a mechanism used many times, and what it allows an attacker",
+      dp, "account",
+      "Computes epsilon of a mechanism used many times, and what it allows an attacker.",
       "  sotto dp account --q 0.00427 --noise 1.1 --steps 14062 --delta 1e-5\n"
       "  sotto dp account --mechanism laplace --epsilon 0.1 --steps 100 --delta 1e-6 --json");
   account->add_option("--mechanism", flags->mechanism, "What is used in each step")
       ->check(CLI::IsMember({"gaussian", "laplace", "pure"}));
   account->add_option("--q", flags->q,
-                      "Gaussian: probability with which each record is in a step (Poisson)");
+                      "For gaussian: probability that a record is in a step (Poisson sampling)");
   CLI::Option* noise = account
                            ->add_option("--noise", flags->noise,
-                                        "Gaussian: sigma divided by the L2 sensitivity (clip)")
+                                        "For gaussian: sigma divided by the L2 sensitivity (clip)")
                            ->default_str("");
   CLI::Option* epsilon =
-      account->add_option("--epsilon", flags->epsilon, "laplace, pure: epsilon of one step")
+      account->add_option("--epsilon", flags->epsilon, "For laplace and pure: epsilon of one step")
           ->default_str("")
           ->excludes(noise);
-  account->add_option("--steps", flags->steps, "How often")->check(CLI::PositiveNumber);
-  account->add_option("--delta", flags->delta, "Where epsilon is read off")
+  account->add_option("--steps", flags->steps, "Number of steps")->check(CLI::PositiveNumber);
+  account->add_option("--delta", flags->delta, "Delta for which epsilon is stated")
       ->required()
       ->default_str("");
   account->add_flag("--json", flags->json, "Print as JSON");
@@ -99,18 +100,19 @@ void AddDpAccount(CLI::App& dp) {
   auto asked = std::make_shared<CalibrateFlags>();
   NoiseWish& wish = asked->wish;
   CLI::App* calibrate =
-      AddVerb(dp, "calibrate", "The noise that gives a wanted epsilon",
+      AddVerb(dp, "calibrate", "Finds the noise that gives a wanted epsilon.",
               "  sotto dp calibrate --epsilon 1 --delta 1e-5 --sensitivity 2\n"
               "  sotto dp calibrate --epsilon 2 --delta 1e-5 --q 0.00427 --steps 14062 --json");
-  calibrate->add_option("--epsilon", wish.epsilon, "Wanted, for all steps together")
+  calibrate->add_option("--epsilon", wish.epsilon, "Epsilon that is wanted for all steps together")
       ->required()
       ->default_str("");
-  calibrate->add_option("--delta", wish.delta, "0 for Laplace alone");
-  calibrate->add_option("--q", wish.q, "Poisson sampling probability of a record in a step");
-  calibrate->add_option("--steps", wish.steps, "How often")->check(CLI::PositiveNumber);
-  calibrate->add_option("--sensitivity", wish.sensitivity,
-                        "L2 for Gaussian, L1 for Laplace: how far one person can move the value");
-  calibrate->add_option("--accountant", asked->accountant, "For subsampling")
+  calibrate->add_option("--delta", wish.delta, "Delta; 0 for Laplace noise alone");
+  calibrate->add_option("--q", wish.q, "Probability that a record is in a step (Poisson sampling)");
+  calibrate->add_option("--steps", wish.steps, "Number of steps")->check(CLI::PositiveNumber);
+  calibrate->add_option(
+      "--sensitivity", wish.sensitivity,
+      "How far one person can move the value: L2 for Gaussian, L1 for Laplace noise");
+  calibrate->add_option("--accountant", asked->accountant, "Accountant, where records are sampled")
       ->check(CLI::IsMember({"pld", "rdp"}));
   calibrate->add_flag("--json", asked->json, "Print as JSON");
   calibrate->callback([asked] { RunCalibrate(*asked); });

@@ -36,37 +36,43 @@ void AddDpAudit(CLI::App& dp) {
   auto flags = std::make_shared<AuditFlags>();
   CLI::App* verb = AddVerb(
       dp, "audit",
-      "A lower bound on epsilon from what an attack reached; exit 1 when it refutes --claimed",
+      "Computes a lower bound on epsilon from what an attack reached. The exit code is 1 when it "
+      "refutes --claimed.",
       "  sotto dp audit --examples 1000 --guesses 100 --correct 95 --delta 1e-5\n"
       "  sotto dp audit --runs-in 500 --hits 450 --runs-out 500 --false-alarms 30 --claimed 1");
-  CLI::Option* examples =
-      verb->add_option("--examples", flags->one.examples,
-                       "One run: examples each included with probability one half")
-          ->default_str("");
-  CLI::Option* guesses = verb->add_option("--guesses", flags->one.guesses, "guesses made")
+  verb->heading("One run");
+  CLI::Option* examples = verb->add_option("--examples", flags->one.examples,
+                                           "Examples, each included with probability one half")
+                              ->default_str("");
+  CLI::Option* guesses = verb->add_option("--guesses", flags->one.guesses, "Guesses made")
                              ->default_str("")
                              ->needs(examples);
-  CLI::Option* correct = verb->add_option("--correct", flags->one.correct, "of them right")
-                             ->default_str("")
-                             ->needs(guesses);
+  CLI::Option* correct =
+      verb->add_option("--correct", flags->one.correct, "Guesses that were right")
+          ->default_str("")
+          ->needs(guesses);
+  verb->heading("Many runs");
   CLI::Option* runs_in =
-      verb->add_option("--runs-in", flags->many.runs_in, "Many runs: trained with the record")
+      verb->add_option("--runs-in", flags->many.runs_in, "Runs trained with the record")
           ->default_str("")
           ->excludes(examples);
-  CLI::Option* hits = verb->add_option("--hits", flags->many.hits, "of them judged \"in\"")
+  CLI::Option* hits = verb->add_option("--hits", flags->many.hits, "Of these, judged \"in\"")
                           ->default_str("")
                           ->needs(runs_in);
-  CLI::Option* runs_out = verb->add_option("--runs-out", flags->many.runs_out, "without the record")
-                              ->default_str("")
-                              ->needs(runs_in);
+  CLI::Option* runs_out =
+      verb->add_option("--runs-out", flags->many.runs_out, "Runs trained without the record")
+          ->default_str("")
+          ->needs(runs_in);
   CLI::Option* alarms =
-      verb->add_option("--false-alarms", flags->many.false_alarms, "of them judged \"in\"")
+      verb->add_option("--false-alarms", flags->many.false_alarms, "Of these, judged \"in\"")
           ->default_str("")
           ->needs(runs_out);
-  verb->add_option("--delta", flags->finding.delta, "Of the claim");
+  verb->heading("The claim");
+  verb->add_option("--delta", flags->finding.delta, "Delta of the claim");
   verb->add_option("--error", flags->finding.error, "Probability that the bound is wrong");
   CLI::Option* claimed =
       verb->add_option("--claimed", flags->claimed, "The epsilon that is claimed")->default_str("");
+  verb->heading("Output");
   verb->add_flag("--json", flags->json, "Print as JSON");
   verb->callback([=] {
     const bool one = examples->count() > 0;

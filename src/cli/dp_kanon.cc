@@ -34,13 +34,15 @@ void AddDpKanon(CLI::App& dp) {
   auto flags = std::make_shared<KanonFlags>();
   CLI::App* verb = AddVerb(
       dp, "kanon",
-      "k-anonymity, l-diversity and t-closeness of a table; exit 1 when rows break what is asked",
+      "Measures k-anonymity, l-diversity and t-closeness of a table. The exit code is 1 when the "
+      "table breaks what is asked for.",
       "  sotto dp kanon speakers.csv --quasi gender,age,accent --k 5 --id-column speaker\n"
       "  sotto dp kanon speakers.csv --quasi gender,age --sensitive illness --k 3 --l 2 --t 0.3 "
       "--json");
   verb->add_option("TABLE", flags->table, "CSV or TSV with a header")->required();
+  verb->heading("Columns");
   verb->add_option("--quasi", flags->options.quasi_identifiers,
-                   "Columns that others may know of a person, with commas")
+                   "Columns that others may know about a person, separated by commas")
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -48,17 +50,20 @@ void AddDpKanon(CLI::App& dp) {
   verb->add_option("--sensitive", flags->options.sensitive, "Column that must stay unknown");
   verb->add_option("--id-column", flags->options.id,
                    "Names the person: groups are counted in people, not in rows");
-  CLI::Option* k = verb->add_option("--k", flags->k, "People in a group, at least")
+  verb->heading("Figures");
+  CLI::Option* k = verb->add_option("--k", flags->k, "Least number of people in a group")
                        ->check(CLI::PositiveNumber)
                        ->default_str("");
   CLI::Option* l =
-      verb->add_option("--l", flags->l, "Distinct sensitive values in a group, at least")
+      verb->add_option("--l", flags->l, "Least number of distinct sensitive values in a group")
           ->default_str("");
   CLI::Option* t =
-      verb->add_option("--t", flags->t,
-                       "Distance of a group's sensitive values from the whole, at most")
+      verb->add_option(
+              "--t", flags->t,
+              "Largest distance of a group's sensitive values from those of the whole table")
           ->default_str("");
-  verb->add_option("--show", flags->show, "Groups listed");
+  verb->heading("Output");
+  verb->add_option("--show", flags->show, "Number of groups to list");
   verb->add_flag("--json", flags->json, "Print as JSON");
   verb->callback([flags, k, l, t] {
     if (k->count() > 0) flags->options.k = flags->k;

@@ -46,26 +46,30 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
   auto flags = std::make_shared<ReleaseFlags>();
   CLI::App* verb = AddVerb(dp, name,
                            description +
-                               "\nWhose privacy it is must be said: --id-column and "
-                               "--max-contributions, and public bounds of the values.",
+                               " It needs to know whose privacy is protected (--id-column and "
+                               "--max-contributions) and public bounds of the values.",
                            examples);
   TableReleaseOptions& options = flags->options;
   verb->add_option("TABLE", flags->table, "CSV or TSV with a header, one row per record")
       ->required();
+  verb->heading("Columns");
   verb->add_option("--column", options.columns,
-                   "Released; repeat it to divide epsilon among several")
+                   "Column to release; repeat it to divide epsilon among several")
       ->required()
       ->allow_extra_args(false)
       ->default_str("");
-  verb->add_option("--id-column", options.id_column, "Names the person of a row")->required();
+  verb->add_option("--id-column", options.id_column, "Column that names the person of a row")
+      ->required();
   verb->add_option("--max-contributions", options.max_contributions,
                    "Rows of one person that count; further ones are left out at random")
       ->required()
       ->check(CLI::PositiveNumber)
       ->default_str("");
+  verb->heading("Public bounds");
   CLI::Option* lower =
-      verb->add_option("--lower", options.lower,
-                       "Smallest value, chosen without looking at the data; others are clamped")
+      verb->add_option(
+              "--lower", options.lower,
+              "Smallest value, chosen without looking at the data; values outside are clamped")
           ->allow_extra_args(false)
           ->default_str("");
   CLI::Option* upper = verb->add_option("--upper", options.upper, "Largest value")
@@ -73,36 +77,39 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
                            ->default_str("");
   if (name == "rr" || name == "exponential") {
     verb->add_option("--categories", options.categories,
-                     "All possible values, with commas, in place of --lower and --upper")
+                     "All possible values, separated by commas, in place of --lower and --upper")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->default_str("")
         ->excludes(lower)
         ->excludes(upper);
   }
-  verb->add_option("--epsilon", options.eps, "For all that is released of one person")
+  verb->heading("Privacy");
+  verb->add_option("--epsilon", options.eps, "Epsilon of all that is released about one person")
       ->required()
       ->default_str("");
   if (name == "gaussian") {
-    verb->add_option("--delta", options.delta, "Probability of no guarantee")
+    verb->add_option("--delta", options.delta, "Probability that the guarantee does not hold")
         ->required()
         ->default_str("");
   }
+  verb->heading("Output");
   if (name == "laplace" || name == "gaussian") {
     verb->add_option("--release", flags->release,
-                     "Every value with noise, or one noisy number for the column")
+                     "Release every value with noise, or one noisy number for the column")
         ->check(CLI::IsMember({"values", "sum", "mean", "count"}));
   }
   if (name == "exponential") {
-    verb->add_option("--quantile", options.quantile, "Of a column of numbers; 0.5 is the median")
+    verb->add_option("--quantile", options.quantile,
+                     "Quantile of a column of numbers; 0.5 is the median")
         ->check(CLI::Range(0.0, 1.0));
-    verb->add_option("--candidates", options.candidates, "Points it is chosen from")
+    verb->add_option("--candidates", options.candidates, "Number of points from which it is chosen")
         ->check(CLI::PositiveNumber);
   } else {
     verb->add_option("--keep", options.keep, "Copy this column too, unprotected; may be repeated")
         ->allow_extra_args(false)
         ->default_str("");
-    verb->add_option("-o,--out", flags->out, "Write the table here (default: stdout)")
+    verb->add_option("-o,--out", flags->out, "File for the table; default: standard output")
         ->type_name("FILE");
     flags->force.Add(*verb);
   }
@@ -122,18 +129,18 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
 void AddDpRelease(CLI::App& dp) {
   const std::string unit = " --id-column speaker --max-contributions 1 --epsilon 1";
   const std::string age = " speakers.csv --column age --lower 18 --upper 90" + unit;
-  AddOne(dp, "laplace", "Laplace noise on columns of numbers",
+  AddOne(dp, "laplace", "Adds Laplace noise to columns of numbers.",
          "  sotto dp laplace" + age + " -o noisy.csv\n  sotto dp laplace" + age +
              " --release mean --json");
-  AddOne(dp, "gaussian", "Gaussian noise on columns of numbers (analytic calibration)",
+  AddOne(dp, "gaussian", "Adds Gaussian noise to columns of numbers (analytic calibration).",
          "  sotto dp gaussian" + age + " --delta 1e-6 --release mean\n  sotto dp gaussian" + age +
              " --delta 1e-6 -o noisy.csv");
-  AddOne(dp, "rr", "Randomised response on columns of categories",
+  AddOne(dp, "rr", "Applies randomised response to columns of categories.",
          "  sotto dp rr speakers.csv --column gender --categories F,M" + unit +
              " -o noisy.csv\n  sotto dp rr speakers.csv --column decade --lower 1 --upper 9" +
              unit);
   AddOne(dp, "exponential",
-         "A quantile, or the most frequent category, by the exponential mechanism",
+         "Releases a quantile, or the most frequent category, by the exponential mechanism.",
          "  sotto dp exponential" + age +
              " --quantile 0.5\n  sotto dp exponential speakers.csv --column accent --categories "
              "us,england,india" +

@@ -42,25 +42,28 @@ void Run(const Flags& flags) {
 
 void AddEmbed(CLI::App& app) {
   CLI::App* verb = AddVerb(app, "embed",
-                           "Writes one vector per utterance that tells speakers apart: OUT with "
-                           "xvector.ark, xvector.scp,\nutt2spk, spk2gender and encoder.json. They "
-                           "identify people: treat them like the recordings.",
+                           "Writes one vector per utterance that tells speakers apart. OUT holds "
+                           "xvector.ark, xvector.scp, utt2spk, spk2gender and encoder.json. These "
+                           "vectors identify people: treat them like the recordings.",
                            "  sotto embed recordings/ embeddings/\n"
                            "  sotto embed recordings/ embeddings/ --encoder my.safetensors "
                            "--format npy --json");
   auto flags = std::make_shared<Flags>();
   verb->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "The folder to write")->required();
-  verb->add_option("--encoder", flags->encoder, "A file from sotto train (or foreign safetensors)")
+  verb->add_option("--encoder", flags->encoder,
+                   "Speaker encoder from sotto train, or foreign safetensors")
       ->type_name("FILE");
   AddTrustFlag(*verb, flags->trust_models);
-  verb->add_option("--format", flags->format,
-                   "ark: binary; text: the same as text; npy: binary, and xvector.npy with ids")
-      ->check(CLI::IsMember({"ark", "text", "npy"}));
   verb->add_option(
-          "--cache", flags->cache,
-          "Keeps embeddings of sound that was met before, mode 0700: they are personal data, "
-          "delete the folder when done")
+          "--format", flags->format,
+          "Write binary Kaldi archives (ark), text archives (text), or binary ones and xvector.npy "
+          "with ids (npy)")
+      ->check(CLI::IsMember({"ark", "text", "npy"}));
+  verb->add_option("--cache", flags->cache,
+                   "Keep embeddings in this folder, mode 0700, so that the same sound is not "
+                   "embedded again: "
+                   "they are personal data, delete it when done")
       ->type_name("DIR");
   flags->force.Add(*verb);
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);

@@ -78,11 +78,10 @@ void AddEvaluate(CLI::App& app) {
   o.jobs = DefaultJobs();
   CLI::App* verb = AddVerb(
       app, "evaluate",
-      "Protects a corpus with each method and strategy, runs the attackers of 'sotto attack' and\n"
+      "Protects a corpus with each method and strategy, runs the attackers of 'sotto attack' and "
       "the measures of 'sotto utility' on each copy, and writes one page (privacy against "
-      "utility)\n"
-      "and an evidence file (docs/evidence.md). Killed at any moment, the same command goes on\n"
-      "where it stopped; a changed option redoes what depends on it.",
+      "utility) and an evidence file (docs/evidence.md). After an interruption the same command "
+      "goes on where it stopped; a changed option repeats what depends on it.",
       "  sotto evaluate --original recordings/ --method mcadams --method vtln --quick "
       "--background public/ --report evaluation.html\n"
       "  sotto evaluate --original recordings/ --method mcadams:alpha=0.5:0.9,pitch=random "
@@ -91,61 +90,68 @@ void AddEvaluate(CLI::App& app) {
   const auto file = [&](const char* name, auto& value, const char* text) {
     return verb->add_option(name, value, text)->type_name("FILE");
   };
+  verb->heading("Corpora");
   verb->add_option("--original", o.original, "The originals: any corpus")
       ->type_name("DIR")
       ->required();
+  verb->add_option("--background", o.background,
+                   "The attacker's own public speech, of other speakers")
+      ->type_name("DIR");
+  verb->heading("Method");
   verb->add_option("--method", o.methods, MethodTextHelp() + "; may be repeated")
       ->type_name("NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();
   verb->add_option("--strategy", flags->strategies,
-                   "const, perm or random; may be repeated (default: that of each method)")
+                   "Strategy of the targets; may be repeated; default: that of each method")
       ->check(CLI::IsMember({"const", "perm", "random"}))
       ->allow_extra_args(false);
-  verb->add_option("--report", flags->report, "The page")->type_name("OUT.html")->required();
-  verb->add_option("--out", o.out,
-                   "Working folder, mode 0700: it holds the copies with their keys, voiceprints "
-                   "and transcripts; delete it when done (default: REPORT-work)")
-      ->type_name("DIR");
   verb->add_option("--seed", o.seed,
-                   "Draw targets from a public number: experiments only, protects nobody")
+                   "Draw targets from a public number: for experiments only, it protects nobody")
       ->type_name("N");
-  file("--encoder", o.encoder, "Speaker encoder (default: the program's own)");
+  verb->heading("Models");
+  file("--encoder", o.encoder, "Speaker encoder; default: the program's own");
   file("--attacker-encoder", o.attacker_encoders,
        "Encoder retrained on protected speech (sotto train encoder); used for the methods its "
        "header names; may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("--background", o.background, "The attacker's own public speech, other speakers")
-      ->type_name("DIR");
+  verb->add_option("--models", o.models, "Look for models here first")->type_name("DIR");
+  AddTrustFlag(*verb, o.trust_models);
+  verb->heading("Figures");
   verb->add_flag("--quick", o.quick,
-                 "The quick ladder of sotto attack; DNSMOS rates 60 utterances");
-  verb->add_option("--unlabelled", flags->unlabelled, "Speakers without a gender")
+                 "Run the quick ladder of sotto attack, and let DNSMOS rate 60 utterances");
+  verb->add_option("--unlabelled", flags->unlabelled, "What to do with speakers without a gender")
       ->check(CLI::IsMember({"error", "exclude"}));
   verb->add_option("--recogniser,--recognizer", flags->recognisers,
-                   "moonshine or pocketsphinx, :N to let it hear N utterances only; may be "
-                   "repeated (default: both)")
+                   "moonshine or pocketsphinx, with :N to let it hear N utterances only; may be "
+                   "repeated; default: both")
       ->type_name("NAME[:N]")
       ->allow_extra_args(false);
   verb->add_option("--utterances", o.utterances,
-                   "Utterances that recognisers hear, spread evenly over all speakers (default: "
-                   "all with moonshine, 60 with pocketsphinx)")
+                   "Utterances that recognisers hear, spread evenly over all speakers; default: "
+                   "all with moonshine, 60 with pocketsphinx")
       ->type_name("N")
       ->default_str("");
-  verb->add_option("--models", o.models, "Look for models here first")->type_name("DIR");
-  AddTrustFlag(*verb, o.trust_models);
+  verb->add_option("--bootstrap", o.resamples, "Resamples for the intervals; 0 means none");
+  verb->add_option("--level", o.level, "Level of the intervals");
+  verb->heading("Output");
+  verb->add_option("--report", flags->report, "The page")->type_name("OUT.html")->required();
   file("--evidence", flags->evidence,
-       "The evidence file (default: sotto-evidence.json beside the "
-       "report)");
+       "The evidence file; default: sotto-evidence.json beside the report");
   file("--evidence-key-out", flags->evidence_key,
-       "Keep the key of the evidence's ids and fingerprints (mode 0600); without it nobody can "
-       "check them");
+       "Write the key of the evidence's ids and fingerprints to this file (mode 0600); without it "
+       "nobody can check them");
   verb->add_flag("--name-speakers", flags->name_speakers,
-                 "Name the most exposed speakers on page and evidence instead of keyed ids");
-  verb->add_option("--bootstrap", o.resamples, "Resamples for the intervals; 0: none");
-  verb->add_option("--level", o.level, "Of the intervals");
+                 "Name the most exposed speakers on the page and in the evidence, instead of "
+                 "giving them keyed ids");
+  verb->add_flag("--json", flags->json, "Print everything as JSON");
+  verb->heading("Run");
+  verb->add_option("--out", o.out,
+                   "Working folder, mode 0700: it holds the copies with their keys, voiceprints "
+                   "and transcripts; delete it when done; default: REPORT-work")
+      ->type_name("DIR");
   verb->add_option("--jobs", o.jobs, "Recordings at a time; the figures do not depend on it")
       ->check(CLI::PositiveNumber);
-  verb->add_flag("--json", flags->json, "Print everything as JSON");
   verb->callback([flags] { Run(*flags); });
 }
 

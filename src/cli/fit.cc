@@ -41,22 +41,22 @@ void AddFit(CLI::App& app) {
   verb->require_subcommand(1);
   auto flags = std::make_shared<Flags>();
   CLI::App* vtln = AddVerb(*verb, "vtln",
-                           "For every voice of the pool, which way each class of the user's "
-                           "envelopes is warped. The profile\n"
-                           "(mode 0600) describes the user's voice: keep it private. A profile of "
-                           "one speaker serves any\n"
-                           "recording; one of several goes by their names.",
+                           "Finds how each class of the user's envelopes is warped towards every "
+                           "voice of the pool. The profile (mode 0600) describes the user's voice: "
+                           "keep it private. A profile of one speaker serves any recording; in one "
+                           "of several, speakers are found by their names.",
                            "  sotto fit vtln my-recordings/ -o me.profile\n"
                            "  sotto fit vtln my-recordings/ --pool pool.bin -o me.profile --json");
   vtln->add_option("CORPUS", flags->corpus, "Sound file, folder, Kaldi data dir or manifest")
       ->required();
-  vtln->add_option("--pool", flags->pool, "From sotto build (default: the one in the program)")
+  vtln->add_option("--pool", flags->pool, "Pool from sotto build; default: the one in the program")
       ->type_name("FILE");
-  vtln->add_option("-o,--out", flags->out, "The profile")->required()->type_name("FILE");
+  vtln->add_option("-o,--out", flags->out, "The profile to write")->required()->type_name("FILE");
   flags->force.Add(*vtln);
-  vtln->add_option("--seconds", flags->seconds, "Speech of each speaker, at most")
+  vtln->add_option("--seconds", flags->seconds, "Seconds of speech of each speaker, at most")
       ->check(CLI::PositiveNumber);
-  vtln->add_option("--f0", flags->f0, "How the vocoder finds the pitch")
+  vtln->add_option("--f0", flags->f0,
+                   "How the vocoder finds the pitch; robust works in noise and is slower")
       ->check(CLI::IsMember({"fast", "robust"}));
   vtln->add_option("--jobs", flags->jobs, "Speakers at a time")->check(CLI::PositiveNumber);
   vtln->add_flag("--json", flags->json, "Print what was fitted as JSON");

@@ -87,7 +87,14 @@ std::string Names(const std::set<::CLI::Option*>& options) {
 class Page : public ::CLI::Formatter {
  public:
   std::string make_description(const ::CLI::App* app) const override {
-    return Fill(app->get_description(), 0);
+    std::string page;
+    std::istringstream paragraphs(app->get_description());
+    for (std::string line; std::getline(paragraphs, line);) {
+      const std::size_t tab = line.find('\t');  // of a name and what it means
+      page += tab == std::string::npos ? Fill(line, 0)
+                                       : TwoColumns(line.substr(0, tab), line.substr(tab + 1));
+    }
+    return page;
   }
 
   std::string make_option(const ::CLI::Option* option, bool is_positional) const override {

@@ -21,7 +21,7 @@ using testing::Shell;
 using testing::Sotto;
 
 std::string Refusal(const std::string& program, const fs::path& file) {
-  return fmt::format("{}: '{}' is there already and is not replaced without --force\n", program,
+  return fmt::format("{}: '{}' exists already and is not replaced without --force\n", program,
                      file.string());
 }
 

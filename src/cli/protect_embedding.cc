@@ -105,9 +105,10 @@ void Run(const Flags& flags) {
 void AddProtectEmbedding(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "protect-embedding",
-      "Replaces voiceprints by others: voice-ind draws one of a public pool with a proven bound "
-      "(epsilon times\nthe angular distance), pool averages voices of it (the VoicePrivacy "
-      "baseline B1, no formal bound).",
+      "Replaces voiceprints with others. voice-ind draws one from a public pool with a proven "
+      "bound "
+      "(epsilon times the angular distance); pool averages voices of the pool (the VoicePrivacy "
+      "baseline B1, without a formal bound).",
       "  sotto protect-embedding embeddings/ protected/ --method voice-ind --pool pool/ --eps 5\n"
       "  sotto protect-embedding embeddings/ protected/ --method pool --pool pool/ --gender same\n"
       "  sotto protect-embedding embeddings/ --method voice-ind --pool pool/ --curve curves/");
@@ -115,54 +116,63 @@ void AddProtectEmbedding(CLI::App& app) {
   verb->add_option("IN", flags->in, "Embeddings: a folder from sotto embed, or .ark, .scp, .npy")
       ->required();
   verb->add_option("OUT", flags->out, "A new folder");
-  verb->add_option("--method", flags->method, "voice-ind or pool")
+  verb->heading("Method");
+  verb->add_option("--method", flags->method, "How the new voiceprint is found")
       ->required()
       ->check(CLI::IsMember({"voice-ind", "pool"}));
-  verb->add_option("--pool", flags->pool,
-                   "Public voices of other people: a folder of embeddings, or one vector per "
-                   "speaker")
+  verb->add_option(
+          "--pool", flags->pool,
+          "Public voices of other people: a folder of embeddings, or a file with one vector per "
+          "speaker")
       ->type_name("DIR|FILE");
-  CLI::Option* eps = verb->add_option("--eps,--epsilon", flags->eps,
-                                      "voice-ind: the bound for voices as far apart as can be; no "
-                                      "default")
-                         ->default_str("");
   verb->add_option("--per", flags->per,
-                   "One draw for each speaker, or for each utterance (k utterances cost k times "
+                   "Draw once for each speaker, or for each utterance (k utterances cost k times "
                    "epsilon)")
       ->check(CLI::IsMember({"speaker", "utterance"}));
-  verb->add_flag("--assignment-only", flags->assignment_only,
-                 "voice-ind: accept protected speakers as candidates (without --pool: they are the "
-                 "candidates); only who got which voice is then hidden");
-  verb->add_option("--region", flags->region,
-                   "pool: where voices are taken from; farthest and "
-                   "nearest give the source away")
-      ->check(CLI::IsMember(ProgramPoolRegions().Names()));
-  verb->add_option("--gender", flags->gender, "pool: of the voices, compared with the speaker's")
-      ->check(CLI::IsMember({"same", "other", "random"}));
   verb->add_option("--distance", flags->distance, "How voices are compared")
       ->check(CLI::IsMember({"cosine", "plda"}));
   verb->add_option("--plda", flags->plda,
                    "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
       ->type_name("DIR");
-  verb->add_option("--N", flags->n, "pool: voices in the region (default: min(200, half))")
+  verb->heading("With --method voice-ind");
+  CLI::Option* eps = verb->add_option("--eps,--epsilon", flags->eps,
+                                      "The bound for the two most distant voices; no default")
+                         ->default_str("");
+  verb->add_flag("--assignment-only", flags->assignment_only,
+                 "Accept protected speakers as candidates (without --pool they are the "
+                 "candidates); then only who got which voice is hidden");
+  flags->curve.Add(*verb);
+  verb->heading("With --method pool");
+  verb->add_option(
+          "--region", flags->region,
+          "Where in the pool voices are taken from; farthest and nearest give the source away")
+      ->check(CLI::IsMember(ProgramPoolRegions().Names()));
+  verb->add_option("--gender", flags->gender, "Gender of the voices, compared with the speaker's")
+      ->check(CLI::IsMember({"same", "other", "random"}));
+  verb->add_option("--N", flags->n,
+                   "Voices in the region; default: 200, or half the pool where that is fewer")
       ->default_str("")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--N-star", flags->n_star, "pool: of them averaged (default: N/2)")
+  verb->add_option("--N-star", flags->n_star,
+                   "Voices of the region that are averaged; default: N/2")
       ->default_str("")
       ->check(CLI::PositiveNumber);
+  verb->heading("Targets and key");
   flags->target.Add(*verb);
-  verb->add_option("--format", flags->format,
-                   "ark: binary; text: the same as text; npy: binary, and xvector.npy with ids")
+  verb->heading("Output");
+  verb->add_option(
+          "--format", flags->format,
+          "Write binary Kaldi archives (ark), text archives (text), or binary ones and xvector.npy "
+          "with ids (npy)")
       ->check(CLI::IsMember({"ark", "text", "npy"}));
   verb->add_option("--private-report", flags->private_report,
                    "Write what was measured on the voiceprints (the check of the bound, the "
                    "expected distance) to a new file, mode 0600, outside OUT: epsilon does not "
                    "cover it")
       ->type_name("FILE");
-  flags->curve.Add(*verb);
+  verb->add_flag("--json", flags->json, "Print the run record, as released, or the curve as JSON");
+  verb->heading("Run");
   verb->add_option("--jobs", flags->jobs, "Threads")->check(CLI::PositiveNumber);
-  verb->add_flag("--json", flags->json,
-                 "Print the run record, as released (or the curve), as JSON");
   verb->callback([flags, eps] {
     Check(*flags, eps->count() > 0);
     Run(*flags);

@@ -12,19 +12,21 @@ namespace sotto::cli {
 
 void ProtectCurveFlags::Add(CLI::App& verb) {
   verb.add_option("--curve", out,
-                  "voice-ind: write curve.json, curve.csv and curve.html here, nothing else")
+                  "Write curve.json, curve.csv and curve.html to this folder, and protect nothing")
       ->type_name("DIR");
-  verb.add_option("--curve-eps", eps, "Its epsilons, with commas")
+  verb.add_option("--curve-eps", eps, "Epsilons of the curve, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
   verb.add_option("--curve-n", n,
-                  "Its numbers of candidates (default: a sixteenth, a quarter and all of the pool)")
+                  "Numbers of candidates of the curve, separated by commas; default: a sixteenth, "
+                  "a quarter "
+                  "and all of the pool")
       ->default_str("")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
-  verb.add_option("--curve-repeats", repeats, "Draws for each speaker and point")
+  verb.add_option("--curve-repeats", repeats, "Draws for each speaker and point of the curve")
       ->check(CLI::PositiveNumber);
 }
 

@@ -46,39 +46,46 @@ void Run(const Flags& flags) {
 void AddScore(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "score",
-      "Compares embeddings: writes lines \"enrol trial score\". Without --keys every model is "
-      "compared with\nevery trial utterance (never with itself).",
+      "Compares embeddings and writes lines \"enrol trial score\". Without --keys every model is "
+      "compared with every trial utterance (never with itself).",
       "  sotto score --enrol enrol/ --trials trials/ --keys trials.txt -o scores.txt\n"
       "  sotto score --enrol e/ --trials t/ --backend plda --train background/ --by utterance");
   auto flags = std::make_shared<Flags>();
+  verb->heading("Trials");
   verb->add_option("--enrol", flags->enrol, "Embeddings of the known voices (from sotto embed)")
       ->required()
       ->type_name("DIR");
-  verb->add_option("--trials", flags->trials, "Embeddings of the utterances to be tried")
+  verb->add_option("--trials", flags->trials, "Embeddings of the trial utterances")
       ->required()
       ->type_name("DIR");
-  verb->add_option("--keys", flags->keys, "The pairs: enrol trial [target|nontarget]")
+  verb->add_option("--keys", flags->keys,
+                   "The pairs to compare: lines 'enrol trial [target|nontarget]'")
       ->type_name("FILE");
+  verb->add_option("--by", flags->by,
+                   "A model is a speaker (the mean of all utterances) or one utterance")
+      ->check(CLI::IsMember({"speaker", "utterance"}));
+  verb->heading("Back-end");
   verb->add_option("--backend", flags->backend, "How two vectors are compared")
       ->check(CLI::IsMember({"cosine", "plda"}));
   verb->add_option("--plda", flags->plda,
                    "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
       ->type_name("DIR");
-  verb->add_option("--train", flags->train, "Or: train LDA and PLDA on these embeddings")
+  verb->add_option("--train", flags->train,
+                   "Train LDA and PLDA on these embeddings, in place of --plda")
       ->type_name("DIR");
-  verb->add_option("--lda", flags->lda, "Dimensions kept by LDA with --train; 0: no LDA")
+  verb->add_option("--lda", flags->lda, "Dimensions that LDA keeps with --train; 0 means no LDA")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--by", flags->by,
-                   "A model is a speaker (mean of all utterances) or one utterance")
-      ->check(CLI::IsMember({"speaker", "utterance"}));
-  verb->add_option("--cohort", flags->cohort, "Adaptive s-norm with these embeddings")
+  verb->add_option("--cohort", flags->cohort,
+                   "Normalise scores (adaptive s-norm) with these embeddings")
       ->type_name("DIR");
-  verb->add_option("--top", flags->top, "Cohort scores used by s-norm, the highest")
+  verb->add_option("--top", flags->top, "Number of highest cohort scores that s-norm uses")
       ->check(CLI::Range(2, 1000000));
-  verb->add_option("-o,--out", flags->out, "The score file (default: standard output)")
+  verb->heading("Output");
+  verb->add_option("-o,--out", flags->out, "The score file; default: standard output")
       ->type_name("FILE");
   flags->force.Add(*verb);
-  verb->add_flag("--json", flags->json, "Counts as JSON; without -o the scores too");
+  verb->add_flag("--json", flags->json,
+                 "Print counts as JSON, and the scores too where -o is not given");
   verb->callback([flags] { Run(*flags); });
 }
 

@@ -40,26 +40,27 @@ void AddStream(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* verb = AddVerb(
       app, "stream",
-      "Reads raw PCM (little endian) on standard input and writes it in another voice on standard\n"
-      "output as it comes, as many samples as came in. The target is drawn once for the stream, "
-      "by\n"
-      "neural with --strategy random anew after each pause of half a second (in each channel).\n"
-      "Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the vocoder\n"
-      "(voicemask, vtln, any change of the pitch), at most 250 ms for neural\n"
-      "(its nets in the program: 227 ms at 16 kHz, up to 233 at others). Rates above 48 kHz\n"
-      "add 40 ms for mcadams and the vocoder, rates below 16 kHz 120 ms for the vocoder.",
+      "Reads raw PCM (little endian) on standard input and writes it in another voice to standard "
+      "output as it arrives, as many samples as came in. The target is drawn once for the stream; "
+      "neural with --strategy random draws another after each pause of half a second (in each "
+      "channel). Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the "
+      "vocoder (voicemask, vtln, any change of pitch), at most 250 ms for neural (227 ms at 16 kHz "
+      "and up to 233 ms at other rates with the nets in the program). Rates above 48 kHz add 40 ms "
+      "for mcadams and the vocoder, rates below 16 kHz add 120 ms for the vocoder.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
       "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");
+  verb->heading("Sound");
   verb->add_option("--rate", flags->options.rate_hz, "Sampling rate, Hz")
       ->check(CLI::Range(8000, 192000));
-  verb->add_option("--channels", flags->options.channels, "Interleaved channels")
+  verb->add_option("--channels", flags->options.channels, "Number of interleaved channels")
       ->check(CLI::Range(1, 64));
-  verb->add_option("--format", flags->format, "16-bit integers or 32-bit floats")
+  verb->add_option("--format", flags->format, "Samples are 16-bit integers or 32-bit floats")
       ->check(CLI::IsMember({"s16", "f32"}));
   flags->method.Add(*verb, /*streams=*/true);
+  verb->heading("Targets and key");
   flags->strategy.Add(*verb);
-  verb->add_option("--speaker", flags->options.speaker, "Who speaks, for --strategy perm")
+  verb->add_option("--speaker", flags->options.speaker, "The speaker's id, for --strategy perm")
       ->type_name("ID");
   flags->target.Add(*verb);
   verb->callback([flags] { Run(*flags); });

@@ -87,7 +87,7 @@ void TrainEncoderOn(const Flags& flags, const std::vector<std::string>& passed) 
 void AddCorpora(CLI::App* verb, Flags& flags) {
   verb->add_option("CORPUS", flags.corpora, "Folders, Kaldi data dirs or manifests")->required();
   verb->add_flag("--merge-speakers", flags.merge_speakers,
-                 "A speaker in two corpora is one person");
+                 "Take speakers of the same name in several corpora for one person");
   flags.force.Add(*verb);
   verb->add_option("--jobs", flags.jobs, "Recordings decoded at a time")
       ->check(CLI::PositiveNumber);
@@ -108,26 +108,26 @@ void AddTrain(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App* encoder = AddVerb(
       *verb, "encoder",
-      "A speaker encoder. On a protected corpus it is a semi-informed attacker's, and its "
-      "header says whose\n(make that corpus with --strategy random, so that each utterance "
-      "has a fresh draw). Further flags (--steps=N,\n--base=FILE, --device=cuda …) go to the "
-      "training program: sotto train encoder corpus/ -o x -- --help",
+      "Trains a speaker encoder. Trained on a protected corpus it is a semi-informed attacker's, "
+      "and its header says for which protection (protect that corpus with --strategy random, so "
+      "that each utterance has its own draw). Further flags (--steps=N, --base=FILE, "
+      "--device=cuda …) go to the training program: sotto train encoder corpus/ -o x -- --help",
       "  sotto train encoder corpus/ -o encoder.safetensors --steps=2000\n"
       "  sotto train encoder protected/ -o attacker.safetensors --base=encoder.safetensors");
   AddCorpora(encoder, *flags);
-  encoder->add_option("-o,--out", flags->out, "The encoder (safetensors)")
+  encoder->add_option("-o,--out", flags->out, "The encoder to write (safetensors)")
       ->required()
       ->type_name("FILE");
   encoder->allow_extras();
   encoder->callback([flags, encoder] { TrainEncoderOn(*flags, encoder->remaining()); });
 
   CLI::App* pack = AddVerb(*verb, "pack",
-                           "Decoded speech in one file, to train on a machine without audio "
-                           "libraries (sotto-train encoder --pack FILE).",
+                           "Writes decoded speech to one file, for training on a machine without "
+                           "audio libraries (sotto-train encoder --pack FILE).",
                            "  sotto train pack corpus/ -o corpus.pack\n"
                            "  sotto train pack libri/ pool/ --merge-speakers -o all.pack");
   AddCorpora(pack, *flags);
-  pack->add_option("-o,--out", flags->out, "The pack")->required()->type_name("FILE");
+  pack->add_option("-o,--out", flags->out, "The pack to write")->required()->type_name("FILE");
   pack->callback([flags] {
     flags->force.Check(flags->out);
     const SpeechPack made = Pack(*flags);

@@ -41,26 +41,31 @@ void Run(const Flags& flags) {
 void AddTrainCalibration(CLI::App& app) {
   CLI::App* verb = AddVerb(
       *app.get_subcommand("train"), "calibration",
-      "Turns an encoder's cosines into likelihood ratios: fits scale and offset on speakers the "
-      "encoder\nwas not trained on and writes them into a copy of its file (used by sotto verify).",
+      "Calibrates an encoder, so that its cosines become likelihood ratios. Scale and offset are "
+      "fitted on speakers it was not trained on and written into a copy of its file, which sotto "
+      "verify uses.",
       "  sotto train calibration held-out/ --encoder ivector.safetensors -o "
       "calibrated.safetensors\n"
       "  sotto train calibration held-out/ --encoder net.safetensors -o out.safetensors --stored "
       "float16");
   auto flags = std::make_shared<Flags>();
   verb->add_option("CORPUS", flags->corpus, "Speech of other speakers")->required();
-  verb->add_option("--encoder", flags->encoder, "The encoder")->required()->type_name("FILE");
-  verb->add_option("--average", flags->average,
-                   "First average its weights with those of these, trained on from the same net")
+  verb->add_option("--encoder", flags->encoder, "The encoder to calibrate")
+      ->required()
+      ->type_name("FILE");
+  verb->add_option(
+          "--average", flags->average,
+          "First average its weights with those of these encoders, trained further from the same "
+          "net")
       ->type_name("FILE");
   verb->add_option("--centre", flags->centre,
-                   "Then subtract the mean embedding of this corpus (folded into the net)")
+                   "Then subtract the mean embedding of this corpus (it becomes part of the net)")
       ->type_name("CORPUS");
-  verb->add_option("-o,--out", flags->out, "The copy with the calibration")
+  verb->add_option("-o,--out", flags->out, "The copy to write, with the calibration")
       ->required()
       ->type_name("FILE");
   flags->force.Add(*verb);
-  verb->add_option("--stored", flags->stored, "How the copy stores its weights")
+  verb->add_option("--stored", flags->stored, "Number format of the copy's weights")
       ->check(CLI::IsMember({"float32", "float16", "int8"}));
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print scale and offset as JSON");

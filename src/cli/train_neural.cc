@@ -100,21 +100,22 @@ void AddTrainNeural(CLI::App& train) {
   auto flags = std::make_shared<FeatureFlags>();
   CLI::App* verb = AddVerb(
       train, "features",
-      "What the neural anonymiser is trained on beside the samples: states of the teacher "
-      "(Moonshine, ./do deps\n--onnx), F0, speaker embeddings. Of a speech pack (sotto train "
-      "pack), "
-      "or of corpora, whose pack is then\nwritten to FILE.pack. They tell who speaks: keep them "
-      "like the recordings.",
+      "Computes what the neural anonymiser is trained on beside the samples: states of the teacher "
+      "(Moonshine, ./do deps --onnx), F0 and speaker embeddings. INPUT is a speech pack (sotto "
+      "train pack), or corpora, whose pack is then written to FILE.pack. Features tell who speaks: "
+      "treat them like the recordings.",
       "  sotto train features all.pack -o all.features\n"
       "  sotto train features libri/ pool/ --merge-speakers -o all.features --jobs 16");
   verb->add_option("INPUT", flags->inputs, "A speech pack, or corpora")->required();
-  verb->add_option("-o,--out", flags->out, "The feature pack")->required()->type_name("FILE");
+  verb->add_option("-o,--out", flags->out, "The feature pack to write")
+      ->required()
+      ->type_name("FILE");
   flags->force.Add(*verb);
-  verb->add_option("--models", flags->models, "Folder of foreign models")->type_name("DIR");
+  verb->add_option("--models", flags->models, "Look for models here first")->type_name("DIR");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_option("--encoder", flags->encoder, "The speaker encoder")->type_name("FILE");
   verb->add_flag("--merge-speakers", flags->merge_speakers,
-                 "A speaker in two corpora is one person");
+                 "Take speakers of the same name in several corpora for one person");
   verb->add_option("--jobs", flags->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts as JSON");
   verb->callback([flags] { RunFeatures(*flags); });
@@ -122,38 +123,43 @@ void AddTrainNeural(CLI::App& train) {
   auto voices = std::make_shared<VoiceFlags>();
   CLI::App* pool = AddVerb(
       train, "voices",
-      "The pool of target voices of the methods neural and adain: embeddings and pitch of each "
-      "speaker of a\nspeech pack. They identify these people: take a public corpus.",
+      "Makes the pool of target voices of the methods neural and adain: embeddings and pitch of "
+      "each speaker of a speech pack. They identify these people: use a public corpus.",
       "  sotto train voices pool.pack --features pool.features -o voices.safetensors\n"
       "  sotto train voices pool.pack --features pool.features --adain adain.safetensors -o "
       "adain_voices.safetensors");
   pool->add_option("PACK", voices->pack, "A speech pack with genders")->required();
-  pool->add_option("--features", voices->features, "Its features")->required()->type_name("FILE");
-  pool->add_option("--adain", voices->adain,
-                   "Embeddings by the speaker encoder of this net (sotto train adain) instead")
+  pool->add_option("--features", voices->features, "The features of PACK")
+      ->required()
+      ->type_name("FILE");
+  pool->add_option(
+          "--adain", voices->adain,
+          "Compute embeddings with the speaker encoder of this net (sotto train adain) instead")
       ->type_name("FILE");
   pool->add_option("--jobs", voices->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
-  pool->add_option("-o,--out", voices->out, "The voices")->required()->type_name("FILE");
+  pool->add_option("-o,--out", voices->out, "The voices to write")->required()->type_name("FILE");
   voices->force.Add(*pool);
   pool->add_flag("--json", voices->json, "Print counts as JSON");
   pool->callback([voices] { RunVoices(*voices); });
 
-  AddPassed(train, "content",
-            "The content encoder, from speech and feature packs. Flags go to the training "
-            "program:\nsotto train content --flags lists them.",
-            "  sotto train content --pack all.pack --features all.features -o content.safetensors\n"
-            "  sotto train content --pack all.pack --features all.features -o c.safetensors "
-            "--device cuda --bf16 --minutes 4");
-  AddPassed(train, "synth",
-            "The synthesiser, from speech and feature packs and a content encoder. Flags go to "
-            "the training program:\nsotto train synth --flags lists them.",
-            "  sotto train synth --pack all.pack --features all.features --content "
-            "content.safetensors -o synth.safetensors\n"
-            "  sotto train synth --pack all.pack --features all.features --content c.safetensors "
-            "-o s.safetensors --resume s.checkpoint");
+  AddPassed(
+      train, "content",
+      "Trains the content encoder on speech and feature packs. Flags go to the training program; "
+      "sotto train content --flags lists them.",
+      "  sotto train content --pack all.pack --features all.features -o content.safetensors\n"
+      "  sotto train content --pack all.pack --features all.features -o c.safetensors "
+      "--device cuda --bf16 --minutes 4");
+  AddPassed(
+      train, "synth",
+      "Trains the synthesiser on speech and feature packs and a content encoder. Flags go to the "
+      "training program; sotto train synth --flags lists them.",
+      "  sotto train synth --pack all.pack --features all.features --content "
+      "content.safetensors -o synth.safetensors\n"
+      "  sotto train synth --pack all.pack --features all.features --content c.safetensors "
+      "-o s.safetensors --resume s.checkpoint");
   AddPassed(train, "adain",
-            "The net of method adain, from speech and feature packs (F0 alone is used of them). "
-            "Flags go to the training\nprogram: sotto train adain --flags lists them.",
+            "Trains the net of method adain on speech and feature packs (of features, F0 alone is "
+            "used). Flags go to the training program; sotto train adain --flags lists them.",
             "  sotto train adain --pack all.pack --features all.features -o adain.safetensors\n"
             "  sotto train adain --pack all.pack --features all.features -o adain.safetensors "
             "--device cuda --bf16 --minutes 5");

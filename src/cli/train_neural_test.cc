@@ -66,7 +66,7 @@ TEST(TrainNeural, SaysWhatIsWrongInOneLine) {
   const Outcome voices =
       Sotto(fmt::format("train voices {} --features {} -o {}", at("no-pack"), at("x"), at("v")));
   EXPECT_EQ(voices.code, 1);
-  EXPECT_NE(voices.output.find("is no speech pack"), std::string::npos) << voices.output;
+  EXPECT_NE(voices.output.find("is not a speech pack"), std::string::npos) << voices.output;
   WriteMadeUp(folder / "p", folder / "f", true);
   const Outcome adain = Sotto(fmt::format("train voices {} --features {} --adain {} -o {}", at("p"),
                                           at("f"), at("no-pack"), at("v")));

@@ -54,41 +54,44 @@ void AddUtility(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "utility",
       "Measures what a protection leaves: words (by recognisers), melody, voicing, loudness, tempo "
-      "and\n"
-      "quality, by speaker and by gender. It runs no attacker: it says nothing about privacy.\n"
+      "and quality, by speaker and by gender. It runs no attacker and says nothing about privacy. "
       "Recognisers and models come from ./do deps --onnx; what is not installed is not measured, "
-      "and the\n"
-      "figure says so.",
+      "and the figure says so.",
       "  sotto utility --original recordings/ --protected protected/\n"
       "  sotto utility --original recordings/ --protected protected/ --recogniser moonshine "
       "--recogniser pocketsphinx:60 --report utility.html --json");
   auto flags = std::make_shared<Flags>();
+  verb->heading("Corpora");
   verb->add_option("--original", flags->original, "Sound file or corpus, with transcripts for WER")
       ->required();
-  verb->add_option("--protected", flags->released, "Its protected copy, ids kept")->required();
+  verb->add_option("--protected", flags->released, "Its protected copy, with the same ids")
+      ->required();
+  verb->heading("Models");
   verb->add_option(
           "--recogniser,--recognizer", flags->recognisers,
-          "moonshine or pocketsphinx, :N to let it hear N utterances only; may be repeated "
-          "(default: both)")
+          "moonshine or pocketsphinx, with :N to let it hear N utterances only; may be repeated; "
+          "default: both")
       ->type_name("NAME[:N]");
   verb->add_option("--encoder", flags->encoder,
                    "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json")
       ->type_name("FILE");
-  verb->add_option("--limit", flags->limit,
-                   "Measure this many utterances, spread over the speakers; 0: all");
-  verb->add_option("--dnsmos", flags->rated,
-                   "Utterances that DNSMOS rates (about a second each), spread alike; 0: all")
-      ->type_name("N");
   verb->add_option("--models", flags->models,
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
                    "$SOTTO_SHARED/data/weights")
       ->type_name("DIR");
   AddTrustFlag(*verb, flags->trust_models);
-  verb->add_option("--cache", flags->cache,
-                   "Keeps what was measured on the originals for further copies, mode 0700: it "
-                   "holds transcripts and voiceprints, delete the folder when done")
-      ->type_name("DIR");
+  verb->heading("Figures");
+  verb->add_option("--limit", flags->limit,
+                   "Measure this many utterances, spread over the speakers; 0 means all");
+  verb->add_option("--dnsmos", flags->rated,
+                   "Utterances that DNSMOS rates (about a second each), spread over the speakers; "
+                   "0 means all")
+      ->type_name("N");
   AddOutputFlags(*verb, flags->output);
+  verb->add_option("--cache", flags->cache,
+                   "Keep what was measured on the originals in this folder for further copies, "
+                   "mode 0700: it holds transcripts and voiceprints, delete it when done")
+      ->type_name("DIR");
   verb->callback([flags] { Run(*flags); });
 }
 

@@ -41,9 +41,9 @@ std::vector<SharedParameter> AllParameters(const MethodTable& methods) {
   return all;
 }
 
-std::string HelpOf(const SharedParameter& shared, const MethodTable& methods) {
-  if (shared.owners.size() == methods.All().size()) return shared.parameter->help;
-  return fmt::format("{}: {}", fmt::join(shared.owners, ", "), shared.parameter->help);
+std::string HeadingOf(const SharedParameter& shared, const MethodTable& methods) {
+  if (shared.owners.size() == methods.All().size()) return "Method";
+  return "With --method " + ListOf(shared.owners);
 }
 
 std::string MethodHelp(const MethodTable& methods) {
@@ -77,7 +77,7 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
 }
 
 void ForceFlag::Add(CLI::App& verb) {
-  verb.add_flag("--force", force, "Replace an output file that is there");
+  verb.add_flag("--force", force, "Replace output files that exist");
 }
 
 void ForceFlag::Check(const std::filesystem::path& path) const {
@@ -86,8 +86,8 @@ void ForceFlag::Check(const std::filesystem::path& path) const {
 
 void AddTrustFlag(CLI::App& verb, bool& trust_models) {
   verb.add_flag("--trust-models", trust_models,
-                "Take ONNX Runtime and foreign models as they are, where they are not the files "
-                "this program knows by their SHA-256 (docs/models.md)");
+                "Accept ONNX Runtime and foreign models that are not the files this program knows "
+                "by their SHA-256 (docs/models.md)");
 }
 
 void TargetFlags::Add(CLI::App& verb) {
@@ -95,14 +95,16 @@ void TargetFlags::Add(CLI::App& verb) {
       verb.add_option("--key", key_file, "Draw targets with the key in this file")
           ->type_name("FILE");
   verb.add_option("--seed", seed,
-                  "Draw targets from a public number: experiments only, protects nobody")
+                  "Draw targets from a public number: for experiments only, it protects nobody")
       ->type_name("N")
       ->excludes(key_option);
-  verb.add_option("--context", context, "Separates releases that share a key")->type_name("TEXT");
+  verb.add_option("--context", context, "A text that separates releases that share a key")
+      ->type_name("TEXT");
 }
 
 void MethodFlags::Add(CLI::App& verb, bool streams) {
   const MethodTable& methods = ProgramMethods();
+  verb.heading("Method");
   verb.add_option("--method", method_, MethodHelp(methods))
       ->default_str(kDefaultMethod)
       ->check(CLI::IsMember(methods.Names()));
@@ -111,12 +113,12 @@ void MethodFlags::Add(CLI::App& verb, bool streams) {
     if (streams && !parameter.in_streams) continue;
     const std::string flag =
         "--" + parameter.name + (parameter.alias.empty() ? "" : ",--" + parameter.alias);
-    const std::string help = HelpOf(shared, methods);
+    verb.heading(HeadingOf(shared, methods));
     if (parameter.kind == Kind::kSwitch) {
-      options_[parameter.name] = verb.add_flag(flag, switches_[parameter.name], help);
+      options_[parameter.name] = verb.add_flag(flag, switches_[parameter.name], parameter.help);
       continue;
     }
-    CLI::Option* option = verb.add_option(flag, values_[parameter.name], help);
+    CLI::Option* option = verb.add_option(flag, values_[parameter.name], parameter.help);
     if (!parameter.unit.empty()) option->type_name(parameter.unit);
     if (!shared.choices.empty()) option->check(CLI::IsMember(shared.choices));
     option->default_str(shared.same_preset ? parameter.preset : "");
@@ -143,8 +145,8 @@ VoiceOptions MethodFlags::Options() const {
 
 void StrategyFlag::Add(CLI::App& verb) {
   verb.add_option("--strategy", name,
-                  fmt::format("One target for all (const), for each speaker (perm), for each "
-                              "utterance (random) (default: {})",
+                  fmt::format("One target for all (const), for each speaker (perm) or for each "
+                              "utterance (random); default: {}",
                               DefaultStrategies(ProgramMethods())))
       ->check(CLI::IsMember({"const", "perm", "random"}));
 }

@@ -34,12 +34,12 @@ CLI::App* AddVerb(CLI::App& app, const std::string& name, const std::string& des
                   const std::string& examples);
 
 // The flag of the verbs that write what somebody keeps: sound, embeddings, models, packs, keys,
-// maps, scores, tables. Report pages are made anew without it.
+// maps, scores, tables. Report pages are replaced without it.
 struct ForceFlag {
   bool force = false;
 
   void Add(CLI::App& verb);
-  // For what writes the file in the end.
+  // For what writes the file after the work.
   IfExists OnExisting() const { return force ? IfExists::kReplace : IfExists::kRefuse; }
   // Before the work: throws Error when the file is there and may not be replaced. An empty path is
   // no file.

@@ -26,15 +26,16 @@ void Run(const Flags& flags) {
 
 void AddVerify(CLI::App& app) {
   CLI::App* verb = AddVerb(app, "verify",
-                           "Do two recordings come from one speaker? A calibrated likelihood "
-                           "ratio, and what it means in words.",
+                           "Says how likely two recordings come from one speaker: a calibrated "
+                           "likelihood ratio, and what it means in words.",
                            "  sotto verify a.wav b.wav\n"
                            "  sotto verify original.flac protected.flac --encoder my.safetensors "
                            "--json");
   auto flags = std::make_shared<Flags>();
   verb->add_option("A", flags->a, "A recording (its first channel)")->required();
-  verb->add_option("B", flags->b, "Another")->required();
-  verb->add_option("--encoder", flags->encoder, "A file from sotto train (or foreign safetensors)")
+  verb->add_option("B", flags->b, "Another recording (its first channel)")->required();
+  verb->add_option("--encoder", flags->encoder,
+                   "Speaker encoder from sotto train, or foreign safetensors")
       ->type_name("FILE");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_flag("--json", flags->json, "Print cosine and LLR as JSON");

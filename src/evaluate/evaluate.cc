@@ -439,7 +439,7 @@ Evaluation Evaluate(const EvaluateOptions& options, const std::string& version,
                     const StepForms& forms) {
   options.Validate();
   if (IsSingleFile(options.original)) {
-    throw Error(fmt::format("'{}': a corpus is wanted (folder, Kaldi data dir or manifest)",
+    throw Error(fmt::format("'{}': a corpus is needed (folder, Kaldi data dir or manifest)",
                             options.original.string()));
   }
   return Runner(options, version, forms).Run();

@@ -216,7 +216,8 @@ const OptionTable<ContentTraining>& ContentTraining::Table() {
       {"frames", &C::frames, "Frames of 20 ms in a crop", 1},
       {"margin", &C::margin, "Frames at either end of a crop without a loss"},
       {"speeds", &C::speeds, "Play crops at one of these speeds", 0.5, 2},
-      {"fresh", &C::fresh, "Crops of a batch whose speech is joined anew from several utterances"},
+      {"fresh", &C::fresh,
+       "Crops of a batch whose speech is joined from pieces of several utterances"},
       {"dropout", &C::dropout, "Share of values dropped behind the GELU of each block", 0,
        kBelowOne},
   };

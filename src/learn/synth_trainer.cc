@@ -318,7 +318,7 @@ const OptionTable<SynthTraining>& SynthTraining::Table() {
       {"dropout", &S::dropout, "Share of values dropped behind the GELU of the student's blocks", 0,
        kBelowOne},
       {"fresh", &S::fresh,
-       "Crops of speech joined anew, in which the student follows the listener"},
+       "Crops of speech joined from pieces, in which the student follows the listener"},
       {"listener_weight", &S::listener_weight,
        "Weight of the difference between what is heard in the made speech and in the recording"},
   };

@@ -31,7 +31,7 @@ void Append(SpeechPack& pack, const SpeechPack& more, const std::string& suffix)
 void OutputFlags::Add(CLI::App& verb, const std::string& what) {
   verb.add_option("-o,--out", out, what)->required();
   verb.add_option("--curve", curve, "Write the training record here, as JSON");
-  verb.add_flag("--force", force, "Replace an output file that is there");
+  verb.add_flag("--force", force, "Replace output files that exist");
 }
 
 void OutputFlags::Check(const std::string& also) const {

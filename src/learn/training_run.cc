@@ -14,7 +14,7 @@ const OptionTable<RunOptions>& RunOptions::Table() {
        "Train for so many minutes at most; the learning rate falls by whichever of the two ends "
        "first (0: steps alone)"},
       {"warm_up", &R::warm_up,
-       "Let the learning rate rise over so many steps, again where the optimiser begins anew"},
+       "Let the learning rate rise over so many steps, again where the optimiser starts again"},
       {"learning_rate", &R::learning_rate, "Highest learning rate, after the warm-up", 1e-12},
       {"final_learning_rate", &R::final_learning_rate, "Learning rate that it falls to by the end"},
       {"weight_decay", &R::weight_decay,

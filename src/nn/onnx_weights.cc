@@ -66,7 +66,7 @@ class Message {
   }
   bool Empty() const { return rest_.empty(); }
   [[noreturn]] void Refuse(const char* what) const {
-    throw Error(fmt::format("'{}' is no ONNX model: {}", where_, what));
+    throw Error(fmt::format("'{}' is not an ONNX model: {}", where_, what));
   }
 
  private:

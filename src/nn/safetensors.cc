@@ -295,7 +295,7 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
   const std::string_view values = bytes.substr(8 + length);
   try {
     const auto header = ParseJson(bytes.substr(8, length));
-    if (!header.is_object()) throw Error(fmt::format("{}: header is no JSON object", where));
+    if (!header.is_object()) throw Error(fmt::format("{}: header is not a JSON object", where));
     std::uint64_t used = 0;
     for (const auto& [name, entry] : header.items()) {
       if (name == "__metadata__") {

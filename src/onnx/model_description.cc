@@ -84,7 +84,7 @@ class Fields {
   void RefuseUnknown() const {
     for (const auto& [key, value] : json_.items()) {
       if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
-        throw Error(fmt::format("{}: '{}' is no known field", where_, key));
+        throw Error(fmt::format("{}: '{}' is not a known field", where_, key));
       }
     }
   }
@@ -130,7 +130,7 @@ void ReadFeatures(const Json& json, const std::string& where, ModelDescription& 
 ModelDescription ParseModelDescription(std::string_view json, const std::string& where) {
   using D = ModelDescription;
   const Json parsed = TryParseJson(json);
-  if (parsed.is_discarded()) throw Error(fmt::format("'{}' is no JSON", where));
+  if (parsed.is_discarded()) throw Error(fmt::format("'{}' is not JSON", where));
   ModelDescription out;
   Fields fields(parsed, fmt::format("'{}'", where));
   out.input = fields.RequiredText("input");

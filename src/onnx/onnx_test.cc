@@ -200,13 +200,13 @@ TEST(ModelDescription, MistakesNameTheFieldAndWhatIsAllowed) {
   const auto message = [](const std::string& text) {
     return MessageOf([&] { ParseModelDescription(text, "net.json"); });
   };
-  EXPECT_EQ(message("{"), "'net.json' is no JSON");
+  EXPECT_EQ(message("{"), "'net.json' is not JSON");
   EXPECT_EQ(message("[]"), "'net.json': a JSON object is expected");
   EXPECT_EQ(message(R"({"input": "x"})"), "'net.json': 'output' is missing");
   EXPECT_EQ(message(R"({"input": 3, "output": "y"})"),
             "'net.json': 'input' is 3, allowed is a text that is not empty");
   EXPECT_EQ(message(R"({"input": "x", "output": "y", "normalize": "mean"})"),
-            "'net.json': 'normalize' is no known field");
+            "'net.json': 'normalize' is not a known field");
   EXPECT_EQ(message(R"({"input": "x", "output": "y", "layout": "rows"})"),
             "'net.json': 'layout' is \"rows\", allowed is one of time_first, mels_first");
   EXPECT_EQ(message(R"({"input": "x", "output": "y", "features": {"mels": 2.5}})"),

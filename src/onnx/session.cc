@@ -111,7 +111,7 @@ std::shared_ptr<const OnnxRuntime> OnnxRuntime::Open(const ModelFolders& models)
   void* library = LoadLibrary(*path, relative, models.Trusted());
   using GetBase = const OrtApiBase* (*)();
   const auto get_base = reinterpret_cast<GetBase>(dlsym(library, "OrtGetApiBase"));
-  if (get_base == nullptr) throw Error(fmt::format("'{}' is no ONNX Runtime", path->string()));
+  if (get_base == nullptr) throw Error(fmt::format("'{}' is not ONNX Runtime", path->string()));
   auto impl = std::make_unique<Impl>();
   impl->version = get_base()->GetVersionString();
   impl->api = get_base()->GetApi(kApiVersion);
@@ -232,7 +232,7 @@ std::vector<std::int64_t> OnnxTensor::Shape() const {
 std::span<const float> OnnxTensor::Floats() const {
   const OnnxRuntime::Impl& ort = runtime_->Internals();
   const TensorInfo info = Describe(ort, value_);
-  if (info.type != TensorType::kFloat) throw Error("tensor: its values are no floats");
+  if (info.type != TensorType::kFloat) throw Error("tensor: its values are not floats");
   std::size_t count = 1;
   for (const std::int64_t n : info.shape) count *= static_cast<std::size_t>(n);
   void* data = nullptr;

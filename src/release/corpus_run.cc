@@ -134,7 +134,7 @@ void CorpusRun::AddNotes() {
                     corpus_.left_out.size(), corpus_.left_out.front(),
                     corpus_.left_out.size() > 1 ? ", …" : ""));
   }
-  if (state_.IsResumed()) report_.notes.emplace_back("an interrupted run is taken up again");
+  if (state_.IsResumed()) report_.notes.emplace_back("an interrupted run continues");
 }
 
 // All output names are known, inside OUT and distinct before the first file is written.
@@ -156,7 +156,7 @@ void CorpusRun::RemoveWithdrawn() {
   const bool same_tables = state_.SetTables(TablesText(corpus_));
   if (!state_.IsResumed()) return;
   if (!same_tables) {
-    report_.notes.emplace_back("the tables of the corpus have changed since the run was begun");
+    report_.notes.emplace_back("the tables of the corpus have changed since the run began");
   }
   for (const std::string& table : CorpusTableNames(corpus_)) fs::remove(options_.out / table);
   SyncFolder(options_.out);
@@ -366,7 +366,7 @@ void CorpusRun::RequireNothingElse() const {
     const std::string file = entry->path().lexically_relative(options_.out).string();
     if (known.contains(file)) continue;
     throw Error(
-        fmt::format("'{}' is no output of this run, and was not there when it began: take "
+        fmt::format("'{}' is not output of this run, and was not there when it began: take "
                     "it away and run the same command again",
                     entry->path().string()));
   }

@@ -27,7 +27,7 @@ std::string Text(const json& record, const char* name, const std::string& where)
 
 json ParseObject(std::string_view text, const std::string& where) {
   json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) throw Error(fmt::format("{}: no JSON object", where));
+  if (!object.is_object()) throw Error(fmt::format("{}: not a JSON object", where));
   return object;
 }
 
@@ -35,17 +35,17 @@ json ParseObject(std::string_view text, const std::string& where) {
 std::string ValueOf(const json& field, const Parameter& parameter, const std::string& where) {
   using Kind = Parameter::Kind;
   const auto wrong = [&](const char* wanted) {
-    return Error(fmt::format("{}: '{}' is no {}", where, parameter.record, wanted));
+    return Error(fmt::format("{}: '{}' must be {}", where, parameter.record, wanted));
   };
   switch (parameter.kind) {
     case Kind::kNumber:
-      if (!field.is_number()) throw wrong("number");
+      if (!field.is_number()) throw wrong("a number");
       return fmt::format("{}", field.get<double>());
     case Kind::kCount:
-      if (!field.is_number_unsigned()) throw wrong("whole number from 1 on");
+      if (!field.is_number_unsigned()) throw wrong("a whole number from 1 on");
       return fmt::format("{}", field.get<std::size_t>());
     case Kind::kSwitch:
-      if (!field.is_boolean()) throw wrong("truth value");
+      if (!field.is_boolean()) throw wrong("true or false");
       return "";
     default:
       if (!field.is_string()) throw wrong("text");

@@ -157,7 +157,7 @@ TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
 }
 
 TEST(ReleaseRecord, RefusesWhatItDoesNotKnow) {
-  EXPECT_NE(ErrorOf("[]").find("run: no JSON object"), std::string::npos);
+  EXPECT_NE(ErrorOf("[]").find("run: not a JSON object"), std::string::npos);
   EXPECT_NE(ErrorOf("{}").find("no text 'method'"), std::string::npos);
   EXPECT_NE(ErrorOf(R"({"method": "magic", "pitch": "keep", "strategy": "perm"})").find("'magic'"),
             std::string::npos);

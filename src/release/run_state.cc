@@ -212,7 +212,7 @@ void RunState::Read() {
     const std::string_view number = lines[0].substr(kAnyTitle.size());
     const bool earlier = number == "1";
     throw Error(
-        fmt::format("'{}' holds a run begun by {} version of sotto (run state {}): finish "
+        fmt::format("'{}' holds a run started by {} version of sotto (run state {}): finish "
                     "it with that version, or remove the folder and start again",
                     out_.string(), earlier ? "an earlier" : "another", number));
   }

@@ -202,7 +202,7 @@ void WritePage(const std::filesystem::path& path, const std::string& html) {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (!start.empty() && start != kPageStart) {
       throw Error(
-          fmt::format("'{}' is there already and is no page: it is not replaced", path.string()));
+          fmt::format("'{}' exists already and is not a page: it is not replaced", path.string()));
     }
   }
   WriteFileAtomically(path, html);

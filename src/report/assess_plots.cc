@@ -227,14 +227,15 @@ Plot SimilarityZooPlot(const SimilarityResult& result) {
     points.labels.push_back(k < kNamedSpeakers ? result.speakers[order[k]] : "");
     points.hints.push_back(result.speakers[order[k]]);
   }
-  return {"zoo",
-          "Zoo plot of OP: who is most exposed",
-          "Similarity of a speaker's protected voice to the own original voice against that to the "
-          "others'. The speakers farthest from the dashed line (own = others) are named.",
-          RateAxis("similarity to own voice"),
-          RateAxis("mean similarity to others' voices"),
-          {Reference("own = others", {0.0, 1.0}, {0.0, 1.0}), points},
-          {}};
+  return {
+      "zoo",
+      "Zoo plot of OP: who is most exposed",
+      "Similarity of a speaker's protected voice to their own original voice against that to the "
+      "others'. The speakers farthest from the dashed line (own = others) are named.",
+      RateAxis("similarity to own voice"),
+      RateAxis("mean similarity to others' voices"),
+      {Reference("own = others", {0.0, 1.0}, {0.0, 1.0}), points},
+      {}};
 }
 
 std::vector<Plot> LegalPlots(const LegalResult& result) {

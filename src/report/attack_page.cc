@@ -101,7 +101,7 @@ std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
   return {{"training-eer",
            "Learning of the retrained attacker: held-out EER",
            "On protected speech of training speakers that were held out. An attacker who is still "
-           "learning is not yet the worst one.",
+           "learning is not yet the strongest one.",
            {"step", Scale::kLinear, {}, {}, {}, false},
            {"EER on held-out speakers", Scale::kLinear, 0.0, {}, {}, true},
            {eer},
@@ -170,7 +170,7 @@ std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
 }  // namespace
 
 PageTable LadderTable(const LadderResult& result) {
-  PageTable table{"Attackers, the worst first",
+  PageTable table{"Attackers, the strongest first",
                   {"attacker", "back-end", "L", "EER %", "same gender EER %", "D_sys", "Cllr_min",
                    "ZEBRA bit", "top-1 %", "note"},
                   {}};
@@ -226,7 +226,7 @@ PageTable AttributeTable(const LadderResult& result) {
 }
 
 PageTable ExposedTable(const LadderResult& result, std::size_t most) {
-  PageTable table{"Most exposed speakers (worst attacker)",
+  PageTable table{"Most exposed speakers (strongest attacker)",
                   {"speaker", "mean target LLR", "mean non-target LLR", "targets", "non-targets"},
                   {}};
   for (std::size_t s = 0; s < std::min(most, result.exposed.size()); ++s) {
@@ -268,19 +268,19 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   page.notes.push_back(SizeNote(result));
   page.notes.emplace_back(kMeasuredOnPage);
   page.notes.emplace_back(
-      "A protection is as good as the worst attacker tried, and a stronger one may exist.");
+      "A protection is as good as the strongest attacker tried, and a stronger one may exist.");
   page.plots.push_back(EerByL(result));
   if (result.worst != LadderResult::kNone) {
     const LadderRow& worst = result.rows[result.worst];
     page.figures_title =
-        fmt::format("The worst attacker: {} ({}, L = {}, {} impostors)", Name(worst.attacker),
+        fmt::format("The strongest attacker: {} ({}, L = {}, {} impostors)", Name(worst.attacker),
                     worst.backend, L(worst.l), worst.impostors == "all" ? "all" : "same-gender");
     page.figures = ShownFigures(worst.figures);
     page.notes.push_back("intervals: " + worst.bootstrap);
     const ScoreLevels data = MakeLevels(result.worst_trials);
     page.plots.push_back(DetPlot(RocPoints(data, kDetPoints)));
-    page.plots.push_back(ScoreHistogram("scores", "Scores of the worst attacker", "same speaker",
-                                        "different speakers", data));
+    page.plots.push_back(ScoreHistogram("scores", "Scores of the strongest attacker",
+                                        "same speaker", "different speakers", data));
     page.plots.push_back(ZooPlot(result.exposed));
   }
   for (Plot& plot : TrainingPlots(result.curve)) page.plots.push_back(std::move(plot));

@@ -207,7 +207,7 @@ double ReadTimesRealTime(const fs::path& run) {
   const auto json = TryParseJson(ReadTextFile(run));
   if (!json.is_object() || !json.contains("times_real_time") ||
       !json["times_real_time"].is_number()) {
-    throw Error(fmt::format("'{}' is no output of sotto anonymise --json", run.string()));
+    throw Error(fmt::format("'{}' is not output of sotto anonymise --json", run.string()));
   }
   return json["times_real_time"].get<double>();
 }

@@ -279,7 +279,7 @@ std::string TableReleaseText(const TableRelease& release) {
 
 std::string TableReleaseNote(const TableRelease& release, const TableReleaseOptions& options) {
   return fmt::format(
-      "epsilon {:g}{} for a person ('{}', at most {} rows; {}). For your eyes only: {} "
+      "epsilon {:g}{} for a person ('{}', at most {} rows; {}). Private: {} "
       "people, {} rows used, {} left out by the limit\n",
       options.eps, options.delta > 0.0 ? fmt::format(", delta {:g}", options.delta) : "",
       options.id_column, options.max_contributions, NeighboursText(release.neighbours),

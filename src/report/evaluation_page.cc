@@ -160,7 +160,7 @@ void AddUtilityHeader(const Evaluation& evaluation, PageTable& table, const char
 }
 
 PageTable GenderTable(const Evaluation& evaluation) {
-  PageTable table{"By gender (speakers who are claimed; the worst attacker of each protection)",
+  PageTable table{"By gender (speakers who are claimed; the strongest attacker of each protection)",
                   {"protection", "gender", "EER %"},
                   {}};
   AddUtilityHeader(evaluation, table, "DNSMOS OVR");
@@ -195,7 +195,7 @@ PageTable GenderTable(const Evaluation& evaluation) {
 
 PageTable LegalTable(const Evaluation& evaluation) {
   PageTable table{
-      "Linked and singled out among N speakers, % (chance), by the worst attacker of each "
+      "Linked and singled out among N speakers, % (chance), by the strongest attacker of each "
       "protection",
       {"protection", "N", "linkability", "singling out"},
       {}};
@@ -213,7 +213,7 @@ PageTable LegalTable(const Evaluation& evaluation) {
 }
 
 PageTable ExposedSpeakers(const Evaluation& evaluation, const SpeakerNaming& naming) {
-  PageTable table{"Most exposed speakers (worst attacker of each protection)",
+  PageTable table{"Most exposed speakers (strongest attacker of each protection)",
                   {"protection", "speaker", "mean target LLR", "mean non-target LLR"},
                   {}};
   for (const EvaluatedCell& cell : evaluation.cells) {
@@ -228,7 +228,7 @@ PageTable ExposedSpeakers(const Evaluation& evaluation, const SpeakerNaming& nam
 
 PageTable CellTable(const EvaluatedCell& cell) {
   PageTable table = LadderTable(cell.attack.ladder);
-  table.title = cell.Name() + ": attackers, the worst first (all impostors)";
+  table.title = cell.Name() + ": attackers, the strongest first (all impostors)";
   table.header.pop_back();
   for (auto& row : table.rows) row.pop_back();
   return table;
@@ -271,7 +271,7 @@ std::vector<std::string> RiskNotes(const Evaluation& evaluation) {
 
 void AddUtilityNotes(const Evaluation& evaluation, const EvaluatedCell& cell, Notes& notes) {
   const auto absent = [&](const char* figure, const std::string& reason) {
-    notes.Add(fmt::format("{} is not there: {}", figure, reason), cell.Name());
+    notes.Add(fmt::format("{} is missing: {}", figure, reason), cell.Name());
   };
   const auto measure = [&](const char* name, Measure which) {
     const Figure* figure = FindMeasure(cell.utility, which);
@@ -294,8 +294,9 @@ void AddUtilityNotes(const Evaluation& evaluation, const EvaluatedCell& cell, No
             one.heard.size() == evaluation.utterances ? "" : ", spread evenly over all speakers"),
         cell.Name());
     if (one.shares_model_with_method.value_or(false)) {
-      notes.Add(fmt::format("{} is too kind a judge: the protection uses its model", one.name),
-                cell.Name());
+      notes.Add(
+          fmt::format("{} is too kind a judge, because the protection uses its model", one.name),
+          cell.Name());
     }
   }
 }
@@ -326,7 +327,7 @@ std::vector<std::string> PageNotes(const Evaluation& evaluation) {
   notes.push_back(fmt::format(
       "RTF: processor seconds on one core for a second of speech. F0 correlation: best within "
       "± 50 ms. DNSMOS: overall quality (OVR){}. D_sys (d_sys_unbiased) and ZEBRA are those of the "
-      "worst attacker",
+      "strongest attacker",
       evaluation.quick && evaluation.utterances > kQuickRatedUtterances
           ? fmt::format(", of {} utterances spread over all speakers", kQuickRatedUtterances)
           : ""));

@@ -27,7 +27,7 @@ Key MakeKey(const fs::path& file) {
     return key;
   }
   if ((info.st_mode & 077U) != 0) {
-    throw Error(fmt::format("'{}': mode {:o}, others may read this key; 600 is wanted",
+    throw Error(fmt::format("'{}': mode {:o}, others may read this key; mode 600 is needed",
                             file.string(), info.st_mode & 0777U));
   }
   return Key::FromFile(file);

@@ -159,7 +159,8 @@ Figure Rate(const std::string& name, const EditCounts& counts, const char* unit,
     figure.counts = {
         {"sub", counts.sub}, {"del", counts.del}, {"ins", counts.ins}, {"n", counts.n}};
     if (judgement.shares_model_with_method.value_or(false)) {
-      figure.remark = "the protection uses this recogniser's model: too kind a judge";
+      figure.remark =
+          "the protection uses this recogniser's model, which makes it too kind a judge";
     }
   }
   return figure;

@@ -100,8 +100,8 @@ std::string PrintedRun(const AnonymiseReport& report, int jobs, bool json) {
                       jobs == 1 ? "" : "s");
   if (report.complete) return text;
   return text +
-         "incomplete: mend what failed and run the same command again (the rest is kept), or "
-         "finish without it by --skip-failed\n";
+         "incomplete: fix what failed and run the same command again (the rest is kept), or "
+         "finish without it with --skip-failed\n";
 }
 
 std::string PrintedCheck(const CorpusCheck& check, bool json) {

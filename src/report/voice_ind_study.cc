@@ -73,7 +73,7 @@ std::vector<Plot> AllPlots(const std::vector<StudiedPoint>& points) {
                          "less private.",
                          true, false, distance));
   plots.push_back(Curves(points, "mse-eps", "Squared difference against epsilon", "MSE",
-                         "As in the seed: lower means weaker protection.", true, false, mse));
+                         "Lower means weaker protection.", true, false, mse));
   Plot eer_plot = Curves(
       points, "eer-eps", "The attacker's equal error rate against epsilon", "EER",
       "50 % is chance. The dashed floor is what epsilon allows any attacker.", true, true, eer);

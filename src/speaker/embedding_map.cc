@@ -96,7 +96,7 @@ MatrixXd MapEmbeddings(const Eigen::Ref<const Eigen::MatrixXf>& x, const MapOpti
   const Index n = x.cols();
   if (n < 4 || n > kMaxMapPoints || !x.allFinite()) {
     throw Error(
-        fmt::format("embedding map: {} points, 4 to {} finite ones are wanted", n, kMaxMapPoints));
+        fmt::format("embedding map: {} points, 4 to {} finite ones are needed", n, kMaxMapPoints));
   }
   const MatrixXd points = UnitLength(x).cast<double>();
   MatrixXd y = PrincipalStart(points);

@@ -58,7 +58,7 @@ void EmbeddingStream::Push(std::span<const float> x) {
 
 std::vector<float> EmbeddingStream::Finish() {
   if (static_cast<double>(taken_) < kMinSeconds * fs_) {
-    throw Error(fmt::format("encoder: {:.3f} s of sound, at least {} s are wanted",
+    throw Error(fmt::format("encoder: {:.3f} s of sound, at least {} s are needed",
                             static_cast<double>(taken_) / fs_, kMinSeconds));
   }
   resampler_.Finish(held_);

@@ -58,10 +58,10 @@ std::map<std::string, std::string> ParsePairs(std::string_view text, const std::
     const auto fields = SplitBlanks(line);
     if (fields.empty()) continue;
     if (fields.size() != 2) {
-      throw Error(fmt::format("{}:{}: {} fields, 2 wanted", where, number, fields.size()));
+      throw Error(fmt::format("{}:{}: {} fields, 2 expected", where, number, fields.size()));
     }
     if (!pairs.emplace(fields[0], fields[1]).second) {
-      throw Error(fmt::format("{}:{}: '{}' stands there twice", where, number, fields[0]));
+      throw Error(fmt::format("{}:{}: '{}' appears twice", where, number, fields[0]));
     }
   }
   return pairs;
@@ -115,7 +115,7 @@ std::vector<Location> ParseScp(std::string_view text, const fs::path& scp) {
       const auto [end, code] =
           std::from_chars(digits.data(), digits.data() + digits.size(), location.offset);
       if (digits.empty() || code != std::errc() || end != digits.data() + digits.size()) {
-        throw Error(fmt::format("{}: '{}' is no offset", where, digits));
+        throw Error(fmt::format("{}: '{}' is not an offset", where, digits));
       }
       rest = rest.substr(0, colon);
     }
@@ -198,7 +198,7 @@ std::map<std::string, std::size_t> EmbeddingSet::Index() const {
 }
 
 std::map<std::string, std::vector<std::size_t>> EmbeddingSet::BySpeaker() const {
-  if (!HasSpeakers()) throw Error("embeddings: speakers are wanted, the files do not name them");
+  if (!HasSpeakers()) throw Error("embeddings: speakers are needed, the files do not name them");
   std::map<std::string, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < speakers.size(); ++i) places[speakers[i]].push_back(i);
   return places;
@@ -240,8 +240,8 @@ void ValidateEmbeddings(const EmbeddingSet& set, const std::string& where) {
   }
   if (odd > 0) throw Error(fmt::format("{}: {} ids are empty or hold blanks", where, odd));
   if (repeated > 0) {
-    throw Error(fmt::format("{}: {} ids stand there twice, the first is '{}'", where, repeated,
-                            first_repeated));
+    throw Error(
+        fmt::format("{}: {} ids appear twice, the first is '{}'", where, repeated, first_repeated));
   }
   if (not_finite > 0) {
     throw Error(fmt::format("{}: {} of {} embeddings hold NaN or infinity, the first is '{}'",
@@ -286,8 +286,8 @@ EmbeddingSet ParseNpyEmbeddings(std::string_view npy, std::string_view ids,
     if (!line.empty()) set.ids.emplace_back(line);
   }
   if (view.shape.size() != 2 || view.shape[0] != set.ids.size() || view.shape[1] == 0) {
-    throw Error(fmt::format("{}: the array is {}, wanted is one row for each of the {} ids", where,
-                            fmt::join(view.shape, " x "), set.ids.size()));
+    throw Error(fmt::format("{}: the array is {}, expected is one row for each of the {} ids",
+                            where, fmt::join(view.shape, " x "), set.ids.size()));
   }
   const std::vector<float> values = view.Floats();
   set.vectors =
@@ -345,8 +345,9 @@ EmbeddingSet ReadEmbeddings(const fs::path& path) {
   if (path.extension() == ".ark" || path.extension() == ".txt") {
     return ParseArk(ReadTextFile(path, kLargestFile), path.string());
   }
-  throw Error(fmt::format("'{}' is no folder of embeddings and no .ark, .scp, .npy or .txt file",
-                          path.string()));
+  throw Error(
+      fmt::format("'{}' is neither a folder of embeddings nor an .ark, .scp, .npy or .txt file",
+                  path.string()));
 }
 
 void RefuseExistingEmbeddings(const fs::path& folder, const EmbeddingFiles& files) {

@@ -139,7 +139,7 @@ TEST(Embeddings, WhatIsMissingIsCounted) {
   EXPECT_REFUSED(AddSpeakers(set, "a-1 a\na-1 a\n", "utt2spk"), "twice");
   EXPECT_REFUSED(AddGenders(set, "a x\n", "spk2gender"), "allowed are f and m");
   EXPECT_REFUSED(RequireGenders(Example(), "here"), "1 of 2 speakers have no gender");
-  EXPECT_REFUSED(ParseArk("a [ 1 2 ]\na [ 1 2 ]\n", "x"), "1 ids stand there twice");
+  EXPECT_REFUSED(ParseArk("a [ 1 2 ]\na [ 1 2 ]\n", "x"), "1 ids appear twice");
   EXPECT_REFUSED(ParseArk("a [ 1 nan ]\nb [ inf 2 ]\n", "x"), "2 of 2 embeddings hold NaN");
   EXPECT_REFUSED(ParseArk("a [ 1 2 ]\nb [ 1 ]\n", "x"), "has 1 numbers");
   EXPECT_REFUSED(ParseArk("a [ 1 2\n", "x"), "no number");

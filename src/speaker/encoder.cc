@@ -52,7 +52,7 @@ nlohmann::json ParseMetadata(const TensorFile& file, const std::string& key) {
   if (found == file.metadata.end()) return nullptr;
   nlohmann::json json = TryParseJson(found->second);
   if (!json.is_object()) {
-    throw Error(fmt::format("{}: metadata '{}' is no JSON object", file.where, key));
+    throw Error(fmt::format("{}: metadata '{}' is not a JSON object", file.where, key));
   }
   return json;
 }
@@ -99,7 +99,7 @@ FbankOptions ReadFeatureOptions(const TensorFile& file, int mels) {
     }
     if (NumberOf(json, "rate_hz", where) != kEncoderRateHz ||
         NumberOf(json, "mels", where) != mels) {
-      throw Error(fmt::format("{}: {} bands at {} Hz are wanted", where, mels, kEncoderRateHz));
+      throw Error(fmt::format("{}: {} bands at {} Hz are needed", where, mels, kEncoderRateHz));
     }
   }
   options.bins = mels;

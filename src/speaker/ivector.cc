@@ -42,7 +42,7 @@ DiagonalGmm ReadGmm(const TensorFile& file) {
   if (gmm.Components() == 0 || gmm.means.rows() != 60 || gmm.weights.minCoeff() <= 0.0F ||
       gmm.variances.minCoeff() <= 0.0F) {
     throw Error(
-        fmt::format("{}: {} components over {} features (60 are wanted) with positive "
+        fmt::format("{}: {} components over {} features (60 are needed) with positive "
                     "weights and variances: not so",
                     file.where, gmm.Components(), gmm.means.rows()));
   }
@@ -128,7 +128,7 @@ MatrixXf IvectorFeatures(std::span<const float> x) {
   NormaliseSliding(deltas, 300);
   const Features kept = SelectFrames(deltas, speech);
   if (kept.frames < kMinSpeechFrames) {
-    throw Error(fmt::format("i-vector: {} frames of speech (10 ms each), at least {} are wanted",
+    throw Error(fmt::format("i-vector: {} frames of speech (10 ms each), at least {} are needed",
                             kept.frames, kMinSpeechFrames));
   }
   return Eigen::Map<const MatrixXf>(kept.values.data(), static_cast<Index>(kept.dimension),

@@ -108,7 +108,7 @@ DiagonalGmm TrainGmm(const Eigen::Ref<const MatrixXf>& x, const GmmOptions& opti
   if (c < 1 || n < 2 * c || options.iterations < 1) {
     throw Error(
         fmt::format("GMM: {} components, {} iterations, {} frames; at least 1, 1 and two "
-                    "frames for each component are wanted",
+                    "frames for each component are needed",
                     c, options.iterations, n));
   }
   const VectorXf mean = x.rowwise().mean();
@@ -278,7 +278,7 @@ TrainedIvector TrainIvector(const UtteranceList& list, const IvectorOptions& opt
   if (pairs < 2) {
     throw Error(
         fmt::format("i-vector: {} utterances of {} speakers, {} of them with two or more; "
-                    "at least two such speakers are wanted",
+                    "at least two such speakers are needed",
                     used.size(), per_speaker.size(), pairs));
   }
   trained.utterances = used.size();

@@ -44,7 +44,7 @@ void KaldiReader::Fail(const std::string& what) const {
 }
 
 std::string_view KaldiReader::Take(std::size_t n) {
-  if (n > bytes_.size() - at_) Fail(fmt::format("{} bytes wanted, the file ends", n));
+  if (n > bytes_.size() - at_) Fail(fmt::format("{} bytes expected, but the file ends", n));
   const std::string_view taken = bytes_.substr(at_, n);
   at_ += n;
   return taken;
@@ -81,7 +81,7 @@ std::string KaldiReader::Token() {
   const std::size_t begin = at_;
   while (at_ < bytes_.size() && !IsBlank(bytes_[at_])) ++at_;
   std::string token(bytes_.substr(begin, at_ - begin));
-  if (token.empty() || AtEnd()) Fail("a token and a blank wanted, the file ends");
+  if (token.empty() || AtEnd()) Fail("a token and a blank expected, but the file ends");
   ++at_;
   return token;
 }
@@ -92,7 +92,7 @@ bool KaldiReader::LooksLikeToken(std::string_view token) const {
 
 void KaldiReader::Expect(std::string_view token) {
   const std::string found = Token();
-  if (found != token) Fail(fmt::format("'{}' wanted, '{}' found", token, found.substr(0, 40)));
+  if (found != token) Fail(fmt::format("'{}' expected, '{}' found", token, found.substr(0, 40)));
 }
 
 std::int32_t KaldiReader::Int32(bool binary) {
@@ -101,7 +101,7 @@ std::int32_t KaldiReader::Int32(bool binary) {
     if (value != std::floor(value) || std::abs(value) > 2147483647.0) Fail("no whole number");
     return static_cast<std::int32_t>(value);
   }
-  if (Take(1)[0] != '\x04') Fail("an integer of 4 bytes wanted");
+  if (Take(1)[0] != '\x04') Fail("an integer of 4 bytes expected");
   std::int32_t value = 0;
   std::memcpy(&value, Take(4).data(), 4);
   return value;
@@ -115,7 +115,7 @@ double KaldiReader::Number(bool binary) {
     std::memcpy(&value, Take(4).data(), 4);
     return value;
   }
-  if (size != '\x08') Fail("a float of 4 or 8 bytes wanted");
+  if (size != '\x08') Fail("a float of 4 or 8 bytes expected");
   double value = 0.0;
   std::memcpy(&value, Take(8).data(), 8);
   return value;
@@ -129,7 +129,7 @@ double KaldiReader::TextNumber() {
   double value = 0.0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || text.empty()) {
-    Fail(fmt::format("'{}' is no number", text.substr(0, 40)));
+    Fail(fmt::format("'{}' is not a number", text.substr(0, 40)));
   }
   return value;
 }
@@ -160,7 +160,7 @@ Eigen::VectorXd KaldiReader::Vector(bool binary) {
   }
   const std::string kind = Token();
   if (kind != "FV" && kind != "DV") {
-    Fail(fmt::format("a vector (FV or DV) wanted, '{}' found", kind.substr(0, 40)));
+    Fail(fmt::format("a vector (FV or DV) expected, '{}' found", kind.substr(0, 40)));
   }
   const std::int32_t n = Int32(true);
   const std::size_t width = kind == "FV" ? 4 : 8;
@@ -204,7 +204,7 @@ Eigen::MatrixXd KaldiReader::Matrix(bool binary) {
   }
   const std::string kind = Token();
   if (kind != "FM" && kind != "DM") {
-    Fail(fmt::format("a matrix (FM or DM) wanted, '{}' found", kind.substr(0, 40)));
+    Fail(fmt::format("a matrix (FM or DM) expected, '{}' found", kind.substr(0, 40)));
   }
   const std::int32_t rows = Int32(true);
   const std::int32_t columns = Int32(true);

@@ -14,7 +14,7 @@ namespace sotto {
 
 Eigen::MatrixXd AffineTransform::Apply(const Eigen::Ref<const Eigen::MatrixXd>& x) const {
   if (x.rows() != matrix.cols()) {
-    throw Error(fmt::format("transform: the embeddings have {} dimensions, {} are wanted", x.rows(),
+    throw Error(fmt::format("transform: the embeddings have {} dimensions, {} are needed", x.rows(),
                             matrix.cols()));
   }
   Eigen::MatrixXd y = matrix * x;
@@ -26,7 +26,7 @@ AffineTransform ParseKaldiTransform(std::string_view bytes, Eigen::Index dimensi
                                     const std::string& where) {
   const Eigen::MatrixXd m = ParseKaldiMatrix(bytes, where);
   if (m.rows() == 0 || !m.allFinite() || (m.cols() != dimension && m.cols() != dimension + 1)) {
-    throw Error(fmt::format("{}: a matrix of {} x {}, wanted are {} or {} columns of numbers",
+    throw Error(fmt::format("{}: a matrix of {} x {}, expected are {} or {} columns of numbers",
                             where, m.rows(), m.cols(), dimension, dimension + 1));
   }
   AffineTransform transform{m.leftCols(dimension), Eigen::VectorXd::Zero(m.rows())};
@@ -83,7 +83,7 @@ AffineTransform TrainLda(const Eigen::Ref<const Eigen::MatrixXd>& x,
   const Eigen::Index n = x.cols(), classes_n = means.cols();
   if (classes_n < 2 || n == classes_n) {
     throw Error(fmt::format(
-        "LDA: {} embeddings of {} speakers; two speakers and one with two embeddings are wanted", n,
+        "LDA: {} embeddings of {} speakers; two speakers and one with two embeddings are needed", n,
         classes_n));
   }
   const Eigen::VectorXd mean = x.rowwise().mean();

@@ -92,7 +92,7 @@ std::vector<float> OnnxEncoder::Embed16k(std::span<const float> x) const {
   if (embedding.size() != dimension_) {
     throw Error(
         fmt::format("'{}': {} values for this utterance, {} for another: its output '{}' "
-                    "is no embedding",
+                    "is not an embedding",
                     where_, embedding.size(), dimension_, description_.output));
   }
   return embedding;

@@ -148,7 +148,7 @@ TrainedPlda TrainPlda(const Eigen::Ref<const MatrixXd>& x, const std::vector<std
   const Index d = x.rows(), k = stats.means.cols();
   if (k < 2 || k == x.cols()) {
     throw Error(fmt::format(
-        "PLDA: {} embeddings of {} speakers; two speakers and one with two embeddings are wanted",
+        "PLDA: {} embeddings of {} speakers; two speakers and one with two embeddings are needed",
         x.cols(), k));
   }
   MatrixXd centred = x;

@@ -33,7 +33,7 @@ void RefusePrivateReport(const fs::path& file, const fs::path& out) {
       fs::weakly_canonical(fs::absolute(out) / "x").parent_path();  // no slash at its end
   if (std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first ==
       folder.end()) {
-    throw Error(fmt::format("'{}' lies in the release '{}': the private report is no part of it",
+    throw Error(fmt::format("'{}' lies in the release '{}': the private report is not part of it",
                             file.string(), out.string()));
   }
   if (fs::exists(fs::symlink_status(file))) {

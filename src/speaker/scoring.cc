@@ -159,7 +159,7 @@ MatrixXf AdaptiveSNorm(const Eigen::Ref<const MatrixXf>& scores,
       model_cohort.cols() < 2 || trial_cohort.cols() < 2) {
     throw Error(fmt::format(
         "s-norm: {} x {} scores, cohort scores {} x {} and {} x {}, top {}; one row for each model "
-        "and trial, a cohort and top of at least 2 are wanted",
+        "and trial, a cohort and top of at least 2 are needed",
         scores.rows(), scores.cols(), model_cohort.rows(), model_cohort.cols(), trial_cohort.rows(),
         trial_cohort.cols(), top));
   }
@@ -187,8 +187,8 @@ std::vector<TrialPair> ParseTrialPairs(std::string_view text, const std::string&
         number == 1 && fields[0] == "enrol" && fields.size() > 1 && fields[1] == "trial";
     if (header) continue;
     if (fields.size() != 2 && fields.size() != 3) {
-      throw Error(fmt::format("{}:{}: {} fields, wanted is 'enrol trial [target|nontarget]'", where,
-                              number, fields.size()));
+      throw Error(fmt::format("{}:{}: {} fields, expected is 'enrol trial [target|nontarget]'",
+                              where, number, fields.size()));
     }
     if (fields.size() == 3 && fields[2] != "target" && fields[2] != "nontarget") {
       throw Error(

@@ -29,8 +29,7 @@ class FromDistribution : public TargetChoice {
 class Generated : public TargetRule {
  public:
   Generated()
-      : TargetRule("generated", "a voice nobody has, drawn from a distribution",
-                   {TargetPoolParameter()}) {}
+      : TargetRule("generated", "a voice that belongs to nobody", {TargetPoolParameter()}) {}
 
   std::shared_ptr<const TargetChoice> Make(std::shared_ptr<const SpeakerPool> pool, double nearest,
                                            const ParameterValues& /*values*/,
@@ -63,7 +62,7 @@ class OfPool : public TargetChoice {
 
 class Pool : public TargetRule {
  public:
-  Pool() : TargetRule("pool", "one of a pool, whatever the source", {TargetPoolParameter()}) {}
+  Pool() : TargetRule("pool", "any voice of a pool", {TargetPoolParameter()}) {}
 
   std::shared_ptr<const TargetChoice> Make(std::shared_ptr<const SpeakerPool> pool,
                                            double /*nearest*/, const ParameterValues& /*values*/,
@@ -105,7 +104,7 @@ Parameter TargetPoolParameter() {
   return {.name = "target-pool",
           .kind = Parameter::Kind::kVoices,
           .unit = "FILE",
-          .help = "Voices from sotto train voices (default: those beside the nets)",
+          .help = "Voices from sotto train voices; default: those that belong to the nets",
           .record = "target_pool",
           .must_be_recorded = true,
           .after = "target"};

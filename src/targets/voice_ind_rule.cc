@@ -16,26 +16,26 @@ namespace sotto {
 namespace {
 
 std::vector<Parameter> OwnParameters() {
-  return {TargetPoolParameter(),
-          {.name = "eps",
-           .kind = Parameter::Kind::kNumber,
-           .unit = "E",
-           .help = "The bound of --target voice-ind, for each draw; no default. It covers the "
-                   "choice of target alone, and k utterances with --strategy random cost k times "
-                   "as much",
-           .alias = "epsilon",
-           .record = "eps",
-           .after = "neural"},
-          {.name = "max-draws",
-           .kind = Parameter::Kind::kCount,
-           .unit = "N",
-           .help = "With --target voice-ind, --streaming and random: draws for an utterance at "
-                   "most, each of which costs epsilon; then its last voice is held. No default: "
-                   "the record states this bound, since how many were made would tell of the "
-                   "speech",
-           .record = "max_draws",
-           .in_streams = false,
-           .after = "streaming"}};
+  return {
+      TargetPoolParameter(),
+      {.name = "eps",
+       .kind = Parameter::Kind::kNumber,
+       .unit = "E",
+       .help = "Epsilon of --target voice-ind for each draw; it has no default, covers the choice "
+               "of target alone, and is spent k times by k utterances with --strategy random",
+       .alias = "epsilon",
+       .record = "eps",
+       .after = "neural"},
+      {.name = "max-draws",
+       .kind = Parameter::Kind::kCount,
+       .unit = "N",
+       .help = "With --target voice-ind, --streaming and --strategy random: how many draws an "
+               "utterance may have, each of which costs epsilon; then its last voice is held. "
+               "No default: the record states this bound, since the number of draws made "
+               "would tell of the speech",
+       .record = "max_draws",
+       .in_streams = false,
+       .after = "streaming"}};
 }
 
 // A stream draws anew after pauses.
@@ -122,7 +122,8 @@ class BySource : public TargetChoice {
 class Rule : public TargetRule {
  public:
   Rule()
-      : TargetRule("voice-ind", "one of a pool by the source's embedding, with a bound",
+      : TargetRule("voice-ind",
+                   "a voice of a pool chosen by the source's embedding, with a proven bound",
                    OwnParameters()) {}
 
   bool LooksAtSource() const override { return true; }
@@ -133,7 +134,7 @@ class Rule : public TargetRule {
     VoiceIndMechanism{*eps};  // refuses what is no epsilon
     if (values.Has("max-draws") && !values.Has("streaming")) {
       throw Error(
-          "--max-draws is for --streaming --target voice-ind, which draws anew after pauses");
+          "--max-draws is for --streaming --target voice-ind, which draws again after pauses");
     }
   }
 
@@ -145,8 +146,9 @@ class Rule : public TargetRule {
     const bool bounded = values.Has("max-draws");
     if (after_pauses && !bounded) {
       throw Error(
-          "--target voice-ind with --streaming and strategy random draws anew after pauses, and "
-          "every draw costs epsilon: say by --max-draws N how many an utterance may have (the last "
+          "--target voice-ind with --streaming and strategy random draws again after pauses, and "
+          "every draw costs epsilon: say with --max-draws N how many an utterance may have (the "
+          "last "
           "is held)");
     }
     if (!after_pauses && bounded) {

@@ -57,7 +57,7 @@ std::vector<std::string> ParseTokenTable(std::string_view text, const std::strin
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (pieces.size() <= static_cast<std::size_t>(kEnd)) {
-    throw Error(fmt::format("'{}': {} lines are no token table", where, pieces.size()));
+    throw Error(fmt::format("'{}': {} lines are not a token table", where, pieces.size()));
   }
   return pieces;
 }
@@ -103,7 +103,8 @@ MoonshineRecogniser::MoonshineRecogniser(const OnnxRuntimePtr& runtime, const Mo
     cache.of_encoder = input.name.find(".encoder.") != std::string::npos;
     // batch, heads, time, channels: nothing is remembered at the start
     if (input.shape.size() != 4 || input.shape[1] < 1 || input.shape[3] < 1) {
-      throw Error(fmt::format("moonshine/decoder_model_merged.onnx: '{}' is no cache", input.name));
+      throw Error(
+          fmt::format("moonshine/decoder_model_merged.onnx: '{}' is not a cache", input.name));
     }
     cache.empty_shape = {1, input.shape[1], 0, input.shape[3]};
     caches_.push_back(std::move(cache));

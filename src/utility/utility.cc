@@ -64,7 +64,7 @@ std::optional<std::string> ContentModel(const fs::path& released) {
   if (!fs::exists(record)) return std::nullopt;
   const auto json = TryParseJson(ReadTextFile(record));
   if (!json.is_object() || !json.contains("method")) {
-    throw Error(fmt::format("'{}' is no record of sotto anonymise", record.string()));
+    throw Error(fmt::format("'{}' is not a record of sotto anonymise", record.string()));
   }
   return json.value("content", std::string());
 }

@@ -231,7 +231,7 @@ class LiveTransformer : public StreamTransformer {
 std::unique_ptr<StreamTransformer> MakeLiveTransformer(
     int rate_hz, const std::shared_ptr<const NeuralModels>& models,
     const NeuralVoiceOptions& options, VoiceAfterPause voice_after_pause) {
-  if (options.teacher) throw Error("neural: the teacher hears whole recordings, no stream");
+  if (options.teacher) throw Error("neural: the teacher hears whole recordings, not a stream");
   if (options.pitch == PitchMode::kRandom) throw Error("neural: pitch keep or target is allowed");
   std::unique_ptr<StreamTransformer> transformer =
       std::make_unique<LiveTransformer>(models, options, std::move(voice_after_pause));

@@ -25,22 +25,23 @@ void RequireAskedAlpha(const std::string& text) {
 }
 
 Parameter AlphaParameter() {
-  return {.name = "alpha",
-          .unit = "A|LO:HI",
-          .preset = "0.5:0.9",
-          .help =
-              "Its coefficient, from 0.3 to 1.2: fixed (0.8 is B2), or a range drawn in secret "
-              "(0.7:0.9 is B2r)",
-          .record = "alpha",
-          .must_be_recorded = true,
-          .check = RequireAskedAlpha,
-          .normalise = [](const std::string& text) { return Range::Parse(text, "alpha").Text(); }};
+  return {
+      .name = "alpha",
+      .unit = "A|LO:HI",
+      .preset = "0.5:0.9",
+      .help =
+          "The coefficient, from 0.3 to 1.2: a fixed value (0.8 is B2), or a range from which a "
+          "secret value is drawn (0.7:0.9 is B2r)",
+      .record = "alpha",
+      .must_be_recorded = true,
+      .check = RequireAskedAlpha,
+      .normalise = [](const std::string& text) { return Range::Parse(text, "alpha").Text(); }};
 }
 
 class Definition : public VocoderDefinition {
  public:
   Definition()
-      : VocoderDefinition("mcadams", "moved poles", {AlphaParameter()}, /*has_target=*/false) {}
+      : VocoderDefinition("mcadams", "moved LPC poles", {AlphaParameter()}, /*has_target=*/false) {}
 
   std::unique_ptr<VoiceMethod> Make(const VoiceOptions& options, TargetDraws draws) const override {
     const Range alpha = AskedAlpha(options);
@@ -55,7 +56,7 @@ class Definition : public VocoderDefinition {
     if (alpha.lo == 1.0) return {"alpha 1 changes nothing: this run protects nobody"};
     return {
         fmt::format("alpha {} is fixed, so it is public and the transformation can be inverted; "
-                    "a range (0.5:0.9) draws it in secret",
+                    "from a range (0.5:0.9) a secret value is drawn",
                     alpha.Text())};
   }
 

@@ -66,7 +66,7 @@ void SetFromText(VoiceOptions& options, std::string_view one, const MethodTable&
     throw Error(BelongsTo(name, methods));
   }
   if (known != nullptr && !known->in_texts) {
-    throw Error(fmt::format("'{}' is a flag, and no part of a method", name));
+    throw Error(fmt::format("'{}' is a flag, not part of a method", name));
   }
   if (options.Has(name)) throw Error(fmt::format("option '{}' is given twice", name));
   options.Set(name, equals == std::string_view::npos ? "" : std::string(one.substr(equals + 1)));
@@ -98,7 +98,7 @@ std::unique_ptr<StreamTransformer> FolderMethod::MakeChannel(int /*rate_hz*/, do
                                                              const std::string& /*speaker*/,
                                                              const std::string& /*utterance*/,
                                                              std::size_t /*channel*/) const {
-  throw Error("this method works on whole folders, not on sound as it comes");
+  throw Error("this method works on whole folders, not on sound as it arrives");
 }
 
 std::unique_ptr<VoiceMethod> MakeVoiceMethod(const VoiceOptions& options, TargetDraws draws) {

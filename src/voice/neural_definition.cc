@@ -53,40 +53,43 @@ std::vector<Parameter> CommonParameters(const TargetRules& rules) {
            .kind = Parameter::Kind::kNumber,
            .unit = "SEMITONES",
            .preset = "0",
-           .help = "Bends the melody by up to so many semitones (at most 12), in secret",
+           .help = "Bend the melody by a secret amount of up to this many semitones (at most 12)",
            .record = "bend_semitones",
            .must_be_recorded = true},
           {.name = "neural",
            .kind = Parameter::Kind::kNets,
            .unit = "DIR",
-           .help = "A folder of nets (docs/neural_training.md) in place of those in the program"}};
+           .help = "A folder of nets in place of those in the program (docs/neural_training.md)"}};
 }
 
 std::vector<Parameter> NeuralParameters() {
-  return {{.name = "content",
-           .preset = "student",
-           .choices = {"student", "moonshine"},
-           .help = "What hears the words, our own net or Moonshine where it is installed",
-           .record = "content",
-           .must_be_recorded = true},
-          {.name = "models",
-           .kind = Parameter::Kind::kPath,
-           .unit = "DIR",
-           .help = "The folder of Moonshine and ONNX Runtime",
-           .changes_sound = false,
-           .in_texts = false},
-          {.name = "trust-models",
-           .kind = Parameter::Kind::kSwitch,
-           .help = "Take ONNX Runtime and foreign models as they are, where they are not the files "
-                   "this program knows by their SHA-256 (docs/models.md)",
-           .changes_sound = false,
-           .in_texts = false},
-          {.name = "streaming",
-           .kind = Parameter::Kind::kSwitch,
-           .help = "As sotto stream does it, to measure what that protects and costs; random draws "
-                   "anew after pauses too",
-           .record = "streaming",
-           .in_streams = false}};
+  return {
+      {.name = "content",
+       .preset = "student",
+       .choices = {"student", "moonshine"},
+       .help =
+           "What recognises the words: the program's own net (student), or Moonshine where it is "
+           "installed",
+       .record = "content",
+       .must_be_recorded = true},
+      {.name = "models",
+       .kind = Parameter::Kind::kPath,
+       .unit = "DIR",
+       .help = "Folder with Moonshine and ONNX Runtime",
+       .changes_sound = false,
+       .in_texts = false},
+      {.name = "trust-models",
+       .kind = Parameter::Kind::kSwitch,
+       .help = "Accept ONNX Runtime and foreign models that are not the files this program knows "
+               "by their SHA-256 (docs/models.md)",
+       .changes_sound = false,
+       .in_texts = false},
+      {.name = "streaming",
+       .kind = Parameter::Kind::kSwitch,
+       .help = "Protect files as sotto stream does, to measure what that protects and costs; with "
+               "--strategy random another target is drawn after each pause too",
+       .record = "streaming",
+       .in_streams = false}};
 }
 
 // Both methods; what neural alone takes is absent from adain's parameters.
@@ -162,13 +165,13 @@ class NetsDefinition : public MethodDefinition {
 class OfNeural : public NetsDefinition {
  public:
   explicit OfNeural(const TargetRules& rules)
-      : NetsDefinition("neural", "a new voice by nets", NeuralParameters(), NeuralKind::kSynth,
+      : NetsDefinition("neural", "a new voice made by nets", NeuralParameters(), NeuralKind::kSynth,
                        "voices.safetensors", rules) {}
 
   void Check(const VoiceOptions& options) const override {
     NetsDefinition::Check(options);
     if (options.Has("streaming") && options.Value("content") == "moonshine") {
-      throw Error("method neural: Moonshine hears whole recordings, no stream");
+      throw Error("method neural: Moonshine hears whole recordings, not a stream");
     }
   }
 
@@ -193,11 +196,11 @@ class OfNeural : public NetsDefinition {
 class OfAdain : public NetsDefinition {
  public:
   explicit OfAdain(const TargetRules& rules)
-      : NetsDefinition("adain", "a new voice by one net, to be compared with", {},
+      : NetsDefinition("adain", "a new voice made by one net, for comparison", {},
                        NeuralKind::kAdain, kAdainVoicesFile, rules) {}
 
   void SetUpStream(VoiceOptions& /*options*/, Strategy /*strategy*/) const override {
-    throw Error("method adain works on files: its nets hear all of them");
+    throw Error("method adain works on files: its nets need whole recordings");
   }
 
   std::vector<std::string> FactFields() const override { return {"content", "nets"}; }

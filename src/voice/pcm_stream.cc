@@ -129,7 +129,8 @@ void PcmStream::Deliver() {
   char* p = bytes.data();
   for (std::size_t i = 0; i < frames; ++i) {
     for (std::size_t c = 0; c < channels_; ++c, p += sample_bytes_) {
-      if (!std::isfinite(outputs_[c][i])) throw Error("a sample to be written is no finite number");
+      if (!std::isfinite(outputs_[c][i]))
+        throw Error("a sample to be written is not a finite number");
       Encode(outputs_[c][i], p, is_float_);
     }
   }

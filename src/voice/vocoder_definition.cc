@@ -18,19 +18,20 @@ std::vector<Parameter> WithCommon(std::vector<Parameter> own, const std::string&
   own.push_back({.name = "pool",
                  .kind = Parameter::Kind::kVoices,
                  .unit = "FILE",
-                 .help = "Target voices, from sotto build (default: those in the program)",
+                 .help = "Target voices, from sotto build; default: those in the program",
                  .record = "pool",
                  .must_be_recorded = true});
-  own.push_back({.name = "profile",
-                 .kind = Parameter::Kind::kPath,
-                 .unit = "FILE",
-                 .help = "The voice to be changed, from sotto fit (default: fitted from IN where "
-                         "the method needs it)",
-                 .in_texts = false});
+  own.push_back(
+      {.name = "profile",
+       .kind = Parameter::Kind::kPath,
+       .unit = "FILE",
+       .help = "The voice to be changed, from sotto fit; default: fitted from the input where "
+               "the method needs it",
+       .in_texts = false});
   own.push_back({.name = "f0",
                  .preset = "fast",
                  .choices = {"fast", "robust"},
-                 .help = "How the vocoder finds the pitch: robust holds in noise, and is slower",
+                 .help = "How the vocoder finds the pitch; robust works in noise and is slower",
                  .record = "f0"});
   return own;
 }
@@ -38,26 +39,28 @@ std::vector<Parameter> WithCommon(std::vector<Parameter> own, const std::string&
 }  // namespace
 
 Parameter PitchParameter(const std::string& preset, std::vector<std::string> choices) {
-  return {.name = "pitch",
-          .preset = preset,
-          .choices = std::move(choices),
-          .help =
-              "Keep it, move it to a target voice's, or scale it by a secret factor, up to 4 "
-              "semitones (default: keep with mcadams and voicemask, unless a target gender is "
-              "asked for; target with the others, whose conversion includes it)",
-          .record = "pitch",
-          .must_be_recorded = true};
+  return {
+      .name = "pitch",
+      .preset = preset,
+      .choices = std::move(choices),
+      .help =
+          "Keep the pitch, move it to a target voice's, or scale it by a secret factor of up to 4 "
+          "semitones; default: keep with mcadams and voicemask, unless a target gender is asked "
+          "for; target with the others, whose conversion includes it",
+      .record = "pitch",
+      .must_be_recorded = true};
 }
 
 Parameter TargetGenderParameter() {
-  return {.name = "target-gender",
-          .preset = "random",
-          .choices = {"same", "other", "random"},
-          .help =
-              "Of the target voice, compared with the speaker's (same and other need a method "
-              "with a target voice, or --pitch target)",
-          .record = "target_gender",
-          .must_be_recorded = true};
+  return {
+      .name = "target-gender",
+      .preset = "random",
+      .choices = {"same", "other", "random"},
+      .help =
+          "Gender of the target voice, compared with the speaker's (same and other need a method "
+          "with a target voice, or --pitch target)",
+      .record = "target_gender",
+      .must_be_recorded = true};
 }
 
 PitchMode AskedPitch(const VoiceOptions& options) { return ParsePitchMode(options.Value("pitch")); }

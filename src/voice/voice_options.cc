@@ -33,8 +33,8 @@ VoiceOptions& VoiceOptions::Set(std::string_view parameter, const std::string& v
   if (found == nullptr) {
     std::vector<std::string> names;
     for (const Parameter& known : method_->Parameters()) names.push_back(known.name);
-    throw Error(fmt::format("'{}' is no option of method {}: it takes {}", parameter, MethodName(),
-                            names.empty() ? "none" : ListOf(names, "and")));
+    throw Error(fmt::format("'{}' is not an option of method {}: it takes {}", parameter,
+                            MethodName(), names.empty() ? "none" : ListOf(names, "and")));
   }
   found->Read(value);
   if (found->check) found->check(value);

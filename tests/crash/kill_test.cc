@@ -35,7 +35,7 @@ void ExpectResumes(const SmallRun& run, const std::vector<std::string>& command,
   }
   EXPECT_EQ(resumed.code, over ? 1 : 0) << where << "\n" << resumed.Text();
   // The folder, or the map it wrote.
-  EXPECT_TRUE(!over || Has(resumed, "is not empty") || Has(resumed, "is there already"))
+  EXPECT_TRUE(!over || Has(resumed, "is not empty") || Has(resumed, "exists already"))
       << resumed.Text();
   EXPECT_EQ(Difference(expected, run.Result()), "") << where;
 }
