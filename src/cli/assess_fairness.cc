@@ -38,10 +38,10 @@ void Run(const FairnessFlags& flags) {
 }  // namespace
 
 void AddAssessFairness(CLI::App& assess) {
-  CLI::App* verb =
-      AddVerb(assess, "fairness", "Fairness across groups of speakers: FDR, auFDR, IR and GARBE.",
-              "  sotto assess fairness trials.tsv --group-column group\n"
-              "  sotto assess fairness trials.tsv --group-column gender --json");
+  CLI::App* verb = AddVerb(assess, "fairness",
+                           "Measures fairness across groups of speakers: FDR, auFDR, IR and GARBE.",
+                           "  sotto assess fairness trials.tsv --group-column group\n"
+                           "  sotto assess fairness trials.tsv --group-column gender --json");
   auto flags = std::make_shared<FairnessFlags>();
   verb->add_option("TRIALS", flags->trials, "A TSV with columns label, score and the group")
       ->required();

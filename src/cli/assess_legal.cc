@@ -34,11 +34,11 @@ void Run(const LegalFlags& flags) {
 }  // namespace
 
 void AddAssessLegal(CLI::App& assess) {
-  CLI::App* verb =
-      AddVerb(assess, "legal",
-              "The regulator's linkability and singling out, by population N and utterances L.",
-              "  sotto assess legal trials.tsv --population 2,5,20 --utterances 1,3\n"
-              "  sotto assess legal --scores plda.txt --key trials --json");
+  CLI::App* verb = AddVerb(
+      assess, "legal",
+      "Computes the regulator's linkability and singling out, by population N and utterances L.",
+      "  sotto assess legal trials.tsv --population 2,5,20 --utterances 1,3\n"
+      "  sotto assess legal --scores plda.txt --key trials --json");
   auto flags = std::make_shared<LegalFlags>();
   verb->add_option("TRIALS", flags->trials.inputs,
                    "A TSV with columns label, score, test, enrol_spk (or enrol) and test_spk (or "

@@ -37,10 +37,11 @@ void Run(const SimilarityFlags& flags) {
 }  // namespace
 
 void AddAssessSimilarity(CLI::App& assess) {
-  CLI::App* verb = AddVerb(
-      assess, "similarity", "De-identification and voice distinctiveness from similarity matrices.",
-      "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv\n"
-      "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv --report page.html");
+  CLI::App* verb =
+      AddVerb(assess, "similarity",
+              "Measures de-identification and voice distinctiveness from similarity matrices.",
+              "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv\n"
+              "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv --report page.html");
   auto flags = std::make_shared<SimilarityFlags>();
   const std::string columns = ", a TSV with columns seg_a, seg_b, score, spk_a and spk_b";
   verb->heading("Trials");

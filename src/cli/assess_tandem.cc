@@ -54,10 +54,11 @@ void Run(const TandemFlags& flags) {
 }  // namespace
 
 void AddAssessTandem(CLI::App& assess) {
-  CLI::App* verb = AddVerb(assess, "tandem",
-                           "Spoofing: min t-DCF, t-EER, a-DCF and the EER of the countermeasure.",
-                           "  sotto assess tandem --asv asv.tsv --cm cm.tsv\n"
-                           "  sotto assess tandem --sasv sasv.tsv --json");
+  CLI::App* verb = AddVerb(
+      assess, "tandem",
+      "Rates defences against spoofing: min t-DCF, t-EER, a-DCF and the EER of the countermeasure.",
+      "  sotto assess tandem --asv asv.tsv --cm cm.tsv\n"
+      "  sotto assess tandem --sasv sasv.tsv --json");
   auto flags = std::make_shared<TandemFlags>();
   verb->heading("Trials");
   verb->add_option("--asv", flags->asv,
@@ -65,9 +66,9 @@ void AddAssessTandem(CLI::App& assess) {
   verb->add_option(
       "--cm", flags->cm,
       "Countermeasure scores: a TSV with columns utt, attack, key (bonafide|spoof) and score");
-  verb->add_option(
-      "--sasv", flags->sasv,
-      "Both: a TSV with columns attack, key, asv_score and cm_score, or attack, key and score");
+  verb->add_option("--sasv", flags->sasv,
+                   "Both scores: a TSV with columns attack, key, asv_score and cm_score, or "
+                   "attack, key and score");
   verb->heading("Priors and costs");
   verb->add_option("--prior", flags->prior, "Prior of a target among bona fide trials");
   verb->add_option("--prior-spoof", flags->prior_spoof, "Prior of a spoof");

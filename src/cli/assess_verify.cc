@@ -50,7 +50,7 @@ void Run(VerifyFlags& flags) {
 
 void AddAssessVerify(CLI::App& assess) {
   CLI::App* verb =
-      AddVerb(assess, "verify", "Verification and disclosure figures of scored trials.",
+      AddVerb(assess, "verify", "Computes verification and disclosure figures of scored trials.",
               "  sotto assess verify trials.tsv\n"
               "  sotto assess verify --scores plda.txt --key trials --json");
   auto flags = std::make_shared<VerifyFlags>();

@@ -42,9 +42,10 @@ void Run(const WerFlags& flags) {
 }  // namespace
 
 void AddAssessWer(CLI::App& assess) {
-  CLI::App* verb = AddVerb(assess, "wer", "Word and character error rates with alignment counts.",
-                           "  sotto assess wer ref.txt hyp.txt\n"
-                           "  sotto assess wer ref.txt hyp.txt --normalise lower-nopunct --json");
+  CLI::App* verb =
+      AddVerb(assess, "wer", "Computes word and character error rates with alignment counts.",
+              "  sotto assess wer ref.txt hyp.txt\n"
+              "  sotto assess wer ref.txt hyp.txt --normalise lower-nopunct --json");
   auto flags = std::make_shared<WerFlags>();
   verb->add_option("REF", flags->ref, "The reference: one utterance per line, id and words")
       ->required();

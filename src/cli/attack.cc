@@ -143,11 +143,12 @@ void AddAttack(CLI::App& app) {
   verb->add_option("--background-utterances", o.background_utterances,
                    "Utterances of each background speaker, at most; 0 means all");
   verb->heading("Figures");
-  verb->add_flag("--quick", o.ladder.quick,
-                 "Try fewer guesses: the semi-informed attacker re-estimates the back-end alone, "
-                 "on at most 150 x 4 background utterances; the informed attacker has 2 trials and "
-                 "3 enrolment utterances of each speaker where draws are random; grids are "
-                 "coarser; numbers that are given count instead");
+  verb->add_flag(
+      "--quick", o.ladder.quick,
+      "Run a quicker ladder: the semi-informed attacker re-estimates the back-end alone, "
+      "on at most 150 x 4 background utterances; the informed attacker has 2 trials and "
+      "3 enrolment utterances of each speaker where draws are random; grids are "
+      "coarser; numbers that are given count instead");
   verb->add_option("--bootstrap", o.ladder.verify.resamples,
                    "Resamples for the intervals; 0 means none");
   verb->add_option("--level", o.ladder.verify.interval_level, "Level of the intervals");

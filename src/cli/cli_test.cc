@@ -72,6 +72,8 @@ TEST(Cli, HelpFitsAPageAndStartsFlagsWithACapital) {
       EXPECT_LE(line.size(), 100U) << verb << ": " << line;
       EXPECT_FALSE(std::regex_match(line, flag)) << verb << ": " << line;
     }
+    EXPECT_FALSE(Has(help, "\n\n\n")) << verb;
+    EXPECT_FALSE(Has(help, "default: [")) << verb;
     ++forms;
     if (help.output.substr(0, help.output.find("e.g.:")).find("SUBCOMMAND") == std::string::npos) {
       return;

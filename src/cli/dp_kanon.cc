@@ -48,8 +48,9 @@ void AddDpKanon(CLI::App& dp) {
       ->allow_extra_args(false)
       ->default_str("");
   verb->add_option("--sensitive", flags->options.sensitive, "Column that must stay unknown");
-  verb->add_option("--id-column", flags->options.id,
-                   "Names the person: groups are counted in people, not in rows");
+  verb->add_option(
+      "--id-column", flags->options.id,
+      "Column that names the person, so that groups are counted in people, not in rows");
   verb->heading("Figures");
   CLI::Option* k = verb->add_option("--k", flags->k, "Least number of people in a group")
                        ->check(CLI::PositiveNumber)

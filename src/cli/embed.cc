@@ -53,7 +53,8 @@ void AddEmbed(CLI::App& app) {
   verb->add_option("OUT", flags->out, "The folder to write")->required();
   verb->add_option("--encoder", flags->encoder,
                    "Speaker encoder from sotto train, or foreign safetensors")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->default_str("the program's own");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_option(
           "--format", flags->format,

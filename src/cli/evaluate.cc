@@ -36,7 +36,7 @@ std::string MethodTextHelp() {
     }
     texts.push_back(fmt::format("{}: {}", method->Name(), fmt::join(names, ", ")));
   }
-  return fmt::format("{}, with options of sotto anonymise after a colon ({})",
+  return fmt::format("Method: {}, with options of sotto anonymise after a colon ({})",
                      ListOf(ProgramMethods().Names()), fmt::join(texts, "; "));
 }
 
@@ -122,9 +122,10 @@ void AddEvaluate(CLI::App& app) {
                  "Run the quick ladder of sotto attack, and let DNSMOS rate 60 utterances");
   verb->add_option("--unlabelled", flags->unlabelled, "What to do with speakers without a gender")
       ->check(CLI::IsMember({"error", "exclude"}));
-  verb->add_option("--recogniser,--recognizer", flags->recognisers,
-                   "moonshine or pocketsphinx, with :N to let it hear N utterances only; may be "
-                   "repeated; default: both")
+  verb->add_option(
+          "--recogniser,--recognizer", flags->recognisers,
+          "Recogniser, moonshine or pocketsphinx, with :N to let it hear N utterances only; may be "
+          "repeated; default: both")
       ->type_name("NAME[:N]")
       ->allow_extra_args(false);
   verb->add_option("--utterances", o.utterances,

@@ -94,7 +94,7 @@ class Page : public ::CLI::Formatter {
       page += tab == std::string::npos ? Fill(line, 0)
                                        : TwoColumns(line.substr(0, tab), line.substr(tab + 1));
     }
-    return page;
+    return page.empty() ? page : page + "\n";
   }
 
   std::string make_option(const ::CLI::Option* option, bool is_positional) const override {
@@ -118,13 +118,27 @@ class Page : public ::CLI::Formatter {
       }
       name += " " + type;
       if (option->get_expected_max() == ::CLI::detail::expected_max_vector_size) name += " ...";
-      const std::string preset = option->get_default_str();
-      if (!preset.empty() && preset != "[]") add("default: " + preset);
+      std::string preset = option->get_default_str();
+      if (preset.starts_with('[')) {
+        preset = ::CLI::detail::find_and_replace(preset.substr(1, preset.size() - 2), ",", ", ");
+      }
+      if (!preset.empty()) add("default: " + preset);
     }
     if (option->get_required() && !is_positional) add("required");
     if (!option->get_needs().empty()) add("only with " + Names(option->get_needs()));
     if (!option->get_excludes().empty()) add("not with " + Names(option->get_excludes()));
     return TwoColumns(name, text);
+  }
+
+  // One blank line between headings, where CLI11 leaves two.
+  std::string make_help(const ::CLI::App* app, std::string name,
+                        ::CLI::AppFormatMode mode) const override {
+    return ::CLI::detail::find_and_replace(Formatter::make_help(app, std::move(name), mode),
+                                           "\n\n\n", "\n\n");
+  }
+
+  std::string make_option_usage(const ::CLI::Option* option) const override {
+    return ::CLI::detail::find_and_replace(Formatter::make_option_usage(option), "(1x)", "...");
   }
 
   // Examples run as they stand: a long one is broken as a shell takes it.
@@ -180,11 +194,6 @@ Option* Option::option_text(const std::string& text) {
 
 Option* Option::default_str(const std::string& text) {
   impl_->option->default_str(text);
-  return this;
-}
-
-Option* Option::capture_default_str() {
-  impl_->option->capture_default_str();
   return this;
 }
 

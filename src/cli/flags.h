@@ -47,7 +47,6 @@ class Option {
   Option* type_name(const std::string& name);
   Option* option_text(const std::string& text);
   Option* default_str(const std::string& text);
-  Option* capture_default_str();
   Option* check(Sign sign);
   Option* check(const Validator& validator);
   // The empty string when the value is good, else what is wrong with it.

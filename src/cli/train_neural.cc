@@ -113,7 +113,9 @@ void AddTrainNeural(CLI::App& train) {
   flags->force.Add(*verb);
   verb->add_option("--models", flags->models, "Look for models here first")->type_name("DIR");
   AddTrustFlag(*verb, flags->trust_models);
-  verb->add_option("--encoder", flags->encoder, "The speaker encoder")->type_name("FILE");
+  verb->add_option("--encoder", flags->encoder, "The speaker encoder")
+      ->type_name("FILE")
+      ->default_str("the program's own");
   verb->add_flag("--merge-speakers", flags->merge_speakers,
                  "Take speakers of the same name in several corpora for one person");
   verb->add_option("--jobs", flags->jobs, "Utterances at a time")->check(CLI::PositiveNumber);

@@ -67,14 +67,15 @@ void AddUtility(CLI::App& app) {
   verb->add_option("--protected", flags->released, "Its protected copy, with the same ids")
       ->required();
   verb->heading("Models");
-  verb->add_option(
-          "--recogniser,--recognizer", flags->recognisers,
-          "moonshine or pocketsphinx, with :N to let it hear N utterances only; may be repeated; "
-          "default: both")
+  verb->add_option("--recogniser,--recognizer", flags->recognisers,
+                   "Recogniser, moonshine or pocketsphinx, with :N to let it hear N utterances "
+                   "only; may be repeated; "
+                   "default: both")
       ->type_name("NAME[:N]");
   verb->add_option("--encoder", flags->encoder,
                    "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->default_str("the program's own");
   verb->add_option("--models", flags->models,
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
                    "$SOTTO_SHARED/data/weights")

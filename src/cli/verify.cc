@@ -36,7 +36,8 @@ void AddVerify(CLI::App& app) {
   verb->add_option("B", flags->b, "Another recording (its first channel)")->required();
   verb->add_option("--encoder", flags->encoder,
                    "Speaker encoder from sotto train, or foreign safetensors")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->default_str("the program's own");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_flag("--json", flags->json, "Print cosine and LLR as JSON");
   verb->callback([flags] { Run(*flags); });

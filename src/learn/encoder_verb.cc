@@ -81,6 +81,7 @@ void AddEncoderVerb(CLI::App& app) {
   const auto f = std::make_shared<EncoderFlags>();
   EncoderTraining& t = f->training;
   CLI::App* verb = app.add_subcommand("encoder", "A speaker encoder from packs of speech.");
+  Heading(*verb, "Corpora");
   verb->add_option("--pack", f->packs, "Train on this decoded speech (sotto train pack)")
       ->required();
   verb->add_option("--new-speakers", f->new_speaker_packs,
@@ -88,6 +89,7 @@ void AddEncoderVerb(CLI::App& app) {
   verb->add_option("--emphasis", f->emphasis,
                    "Draw the speakers of each --pack this much more often");
   f->output.Add(*verb, "Write the encoder here, safetensors in half precision");
+  Heading(*verb, "Net");
   verb->add_option("--base", f->base, "Go on from this encoder");
   verb->add_option("--net", f->net, "Make a net of this kind")
       ->check(CLI::IsMember({"ecapa", "xvector"}));
@@ -100,6 +102,7 @@ void AddEncoderVerb(CLI::App& app) {
                    "Stop after so many validations without a new best (0: never)");
   verb->add_flag("--keep-last{false}", t.run.keep_best,
                  "Keep the net after the last step, not the best on held-out speakers");
+  Heading(*verb, "Training");
   AddFlags(*verb, EncoderTraining::Table(), t);
   verb->callback([f] { RunEncoder(*f); });
 }

@@ -21,6 +21,7 @@ struct DataFlags {
   std::string stored = "float16";
 
   void Add(CLI::App& verb) {
+    Heading(verb, "Corpora");
     verb.add_option("--pack", packs, "Train on this decoded speech (sotto train pack)")->required();
     verb.add_option("--features", features, "Features of each --pack (sotto train features)")
         ->required();
@@ -80,6 +81,7 @@ Data Read(const DataFlags& flags) {
 }
 
 void AddBody(CLI::App& verb, ConvNextOptions& b, const std::string& part = "") {
+  Heading(verb, "Net");
   const std::string of = "--" + part, net = part.empty() ? "the net" : "the " + part + "part";
   verb.add_option(of + "channels", b.channels, "Width of " + net);
   verb.add_option(of + "hidden", b.hidden, "Width inside the blocks of " + net);
@@ -131,6 +133,7 @@ void AddContentVerb(CLI::App& app) {
   verb->add_option("--attend-reach", t.net.attention.reach,
                    "Frames of 20 ms that attention reaches to either side");
   verb->add_option("--stem-ahead", t.net.stem_ahead, "Look-ahead of the first layer");
+  Heading(*verb, "Training");
   AddFlags(*verb, ContentTraining::Table(), t);
   AddFlags(*verb, FreshSpeechOptions::Table(), t.fresh_speech);
   AddFlags(*verb, HeardChange::Table(), t.change);
@@ -194,6 +197,7 @@ void AddSynthVerb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand(
       "synth", "A synthesiser of speech from content, F0 and a speaker embedding.");
   f->data.Add(*verb);
+  Heading(*verb, "Net");
   verb->add_option("--content", f->content, "Take this content encoder (sotto train content)")
       ->required();
   verb->add_option("--encoder", f->encoder,
@@ -204,6 +208,7 @@ void AddSynthVerb(CLI::App& app) {
   verb->add_option("--base", f->base, "Begin with the weights of this synthesiser");
   verb->add_option("--listener", f->listener,
                    "Let Moonshine's encoder (ONNX) hear what is made and what was recorded");
+  Heading(*verb, "Training");
   AddFlags<ResynthesisOptions>(*verb, ResynthesisOptions::Table(), t);
   AddFlags(*verb, SynthTraining::Table(), t);
   AddFlags(*verb, FreshSpeechOptions::Table(), t.fresh_speech);
@@ -231,6 +236,7 @@ void AddAdainVerb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand(
       "adain", "A converter of voices by instance normalisation: content, speaker and decoder.");
   f->data.Add(*verb);
+  Heading(*verb, "Net");
   verb->add_option("--encoder", f->encoder,
                    "Let the speaker encoder that made the embeddings judge conversions, beside "
                    "the net's own");
@@ -240,6 +246,7 @@ void AddAdainVerb(CLI::App& app) {
   AddBody(*verb, t.net.decoder, "decoder-");
   verb->add_option("--bottleneck", t.net.bottleneck, "Size of the content");
   verb->add_option("--embedding", t.net.embedding, "Size of the speaker vector");
+  Heading(*verb, "Training");
   AddFlags<ResynthesisOptions>(*verb, ResynthesisOptions::Table(), t);
   AddFlags(*verb, AdainTraining::Table(), t);
   verb->callback([f] {

@@ -7,6 +7,7 @@
 namespace sotto {
 
 void AddRunFlags(CLI::App& verb, RunOptions& r, HoldOut& h) {
+  Heading(verb, "Run");
   AddFlags(verb, RunOptions::Table(), r);
   verb.add_option("--checkpoint", r.checkpoint,
                   "Write the state of the training here at each validation");
@@ -29,6 +30,7 @@ void Append(SpeechPack& pack, const SpeechPack& more, const std::string& suffix)
 }
 
 void OutputFlags::Add(CLI::App& verb, const std::string& what) {
+  Heading(verb, "Output");
   verb.add_option("-o,--out", out, what)->required();
   verb.add_option("--curve", curve, "Write the training record here, as JSON");
   verb.add_flag("--force", force, "Replace output files that exist");

@@ -13,6 +13,9 @@
 
 namespace sotto {
 
+// In --help, of the flags that follow.
+inline void Heading(CLI::App& verb, const char* name) { verb.option_defaults()->group(name); }
+
 template <class T>
 void AddFlags(CLI::App& verb, const OptionTable<T>& table, T& options) {
   for (const Option<T>& o : table) {
