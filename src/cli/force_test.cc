@@ -182,7 +182,7 @@ TEST_F(Force, AReportTakesThePlaceOfAPageAlone) {
   EXPECT_EQ(run("p.html").code, 0);
   const Outcome refused = run("t.tsv");
   EXPECT_EQ(refused.code, 1);
-  EXPECT_NE(refused.output.find("is no page"), std::string::npos) << refused.output;
+  EXPECT_NE(refused.output.find("is not a page"), std::string::npos) << refused.output;
   EXPECT_EQ(ReadTextFile(At("t.tsv")), scores);
 }
 
