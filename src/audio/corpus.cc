@@ -119,8 +119,9 @@ CorpusScan ScanCorpus(const fs::path& path, const CorpusOptions& options) {
 
 Corpus OpenCorpus(const fs::path& path, const CorpusOptions& options) {
   // One that is missing is found out by whoever reads it, after what it would write was looked at.
-  if (options.allow_file && (!fs::exists(path) || IsSingleFile(path)))
+  if (options.allow_file && (!fs::exists(path) || IsSingleFile(path))) {
     return SingleFileCorpus(path);
+  }
   CorpusScan scan = ScanCorpus(path, options);
   std::erase_if(scan.problems, [](const Problem& problem) {
     return problem.severity != Problem::Severity::kError;

@@ -139,7 +139,7 @@ TEST(SoundFile, BadInputIsOneClearLine) {
   WriteFileAtomically(folder / "empty.wav", "");
   EXPECT_NE(ErrorOf(folder / "empty.wav").find("empty"), std::string::npos);
   WriteFileAtomically(folder / "text.wav", "this is not a sound file at all, only words\n");
-  EXPECT_NE(ErrorOf(folder / "text.wav").find("no sound file"), std::string::npos);
+  EXPECT_NE(ErrorOf(folder / "text.wav").find("not a sound file"), std::string::npos);
   WriteAny(folder / "none.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16, 16000, 1, {});
   EXPECT_NE(ErrorOf(folder / "none.wav").find("no samples"), std::string::npos);
   WriteAny(folder / "slow.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16, 4000, 1, {0.1F});

@@ -150,7 +150,7 @@ void AddSpoofScore(CLI::App& spoof) {
       ->type_name("CORPUS");
   verb->add_option(
       "--model", flags->model,
-      fmt::format("{}, {} or a file from sotto spoof train", kPrivasp1024, kPrivasp512));
+      fmt::format("A file from sotto spoof train, or {} or {}", kPrivasp1024, kPrivasp512));
   verb->add_option("-o,--out", flags->out, "The table (default: standard output)")
       ->type_name("FILE");
   flags->Add(*verb);

@@ -142,7 +142,7 @@ TEST(Embeddings, WhatIsMissingIsCounted) {
   EXPECT_REFUSED(ParseArk("a [ 1 2 ]\na [ 1 2 ]\n", "x"), "1 ids appear twice");
   EXPECT_REFUSED(ParseArk("a [ 1 nan ]\nb [ inf 2 ]\n", "x"), "2 of 2 embeddings hold NaN");
   EXPECT_REFUSED(ParseArk("a [ 1 2 ]\nb [ 1 ]\n", "x"), "has 1 numbers");
-  EXPECT_REFUSED(ParseArk("a [ 1 2\n", "x"), "no number");
+  EXPECT_REFUSED(ParseArk("a [ 1 2\n", "x"), "not a number");
   EXPECT_REFUSED(ParseArk("", "x"), "no embeddings");
   EXPECT_REFUSED(ParseArk(std::string_view("a \0BFM \4\1\0\0\0\4\0\0\0\0", 17), "x"), "FV or DV");
   EXPECT_REFUSED(ParseArk(std::string_view("a \0BFV \4\xff\xff\xff\x7f", 12), "x"), "not fit");
