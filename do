@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The one script: ./do deps [--onnx] | build | demo | test [--all] | bench | lint [--changed] | asan | fuzz | trainer | install
+# The one script: ./do deps [--onnx] | build | demo | test [--all] | bench | lint [--changed] | asan |
+#   fuzz | trainer | install
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -238,5 +239,5 @@ case "${1:-}" in
   deps | build | demo | bench | lint | asan | fuzz | trainer) "$@" ;;
   test) shift && run_tests "$@" ;;
   install) shift && install_it "$@" ;;
-  *) sed -n '2s/^# //p' "$0"; exit 2 ;;
+  *) sed -n '2,3s/^# //p' "$0"; exit 2 ;;
 esac
