@@ -7,8 +7,8 @@ cd "$(dirname "$0")"
 # The one list of Debian packages, by what needs them. Each command installs its groups.
 declare -A packages=(
   [program]="g++ cmake ninja-build pkg-config ccache libsndfile1-dev libsoxr-dev libkissfft-dev
-    libsodium-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwy-dev libeigen3-dev zlib1g-dev
-    libopenblas-pthread-dev node-d3"
+    libsodium-dev libssl-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwy-dev libeigen3-dev
+    zlib1g-dev libopenblas-pthread-dev node-d3"
   [demo]="flite"                                        # its voices
   [tests]="flite libgtest-dev libbenchmark-dev
     libpocketsphinx-dev pocketsphinx-en-us"             # the smaller of two recognisers

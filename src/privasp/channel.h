@@ -1,0 +1,114 @@
+// Frames over TLS 1.3 (RFC 8446; OpenSSL) with both sides authenticated by certificates
+// (certificates.h). A frame is its length, 4 bytes, little-endian, and its bytes. Every wait has a
+// deadline; what fails throws Error with one line that names the peer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "mpc/secret.h"
+#include "privasp/certificates.h"
+
+namespace sotto {
+
+using Deadline = std::chrono::steady_clock::time_point;
+inline Deadline After(double seconds) {
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
+}
+
+// The other side has ended the connection.
+class ChannelClosed : public Error {
+ public:
+  using Error::Error;
+};
+
+struct TlsFiles {
+  std::filesystem::path certificate, key, authority;
+};
+
+// One party's identity, ready for connections in both directions. Throws Error that names the file:
+// key of another certificate, key readable by others, a certificate that is expired, not yet valid
+// or not of this authority.
+class TlsParty {
+ public:
+  explicit TlsParty(const TlsFiles& files);
+  TlsParty(const TlsParty&) = delete;
+  TlsParty& operator=(const TlsParty&) = delete;
+  ~TlsParty();
+
+  const PartyIdentity& Own() const;
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// One connection. One thread may receive while several send. Nagle's delay is off.
+class Channel {
+ public:
+  struct Impl;
+  explicit Channel(std::unique_ptr<Impl> impl);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  ~Channel();
+
+  // `address` is "host:port" ("[::1]:port" for IPv6). Throws Error: refused, handshake failed,
+  // certificate expired or foreign.
+  static std::unique_ptr<Channel> Connect(const TlsParty& party, const std::string& address,
+                                          Deadline deadline);
+
+  const PartyIdentity& Peer() const;
+  // Throws Error unless the peer has this role and, where `pin` is not empty, this key.
+  void Require(Role role, const std::string& pin) const;
+
+  void Send(std::span<const std::uint8_t> frame, Deadline deadline);
+  // Throws Error: closed by the peer, past the deadline, a frame of more than `limit` bytes, which
+  // is not read. After an Error the channel is of no more use.
+  SecretBytes Receive(std::size_t limit, Deadline deadline);
+  // True when a frame (or the end) has begun to arrive within the deadline; waits without lock.
+  bool Readable(Deadline deadline) const;
+
+  // From any thread: who waits in Receive or Send gets an Error at once.
+  void Shut();
+
+  std::uint64_t BytesSent() const;  // of frames, without TLS
+  std::uint64_t BytesReceived() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Listens on "host:port"; port 0 takes a free one. Error: the port is in use.
+class Listener {
+ public:
+  explicit Listener(const std::string& address);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();
+
+  std::string Address() const;  // with the port that was taken
+
+  // The next connection, before its handshake; -1 after Shut or when the deadline is over.
+  int Accept(Deadline deadline) const;
+  void Shut();  // from any thread
+
+  // The handshake of a descriptor that Accept gave, which it takes over.
+  static std::unique_ptr<Channel> Handshake(const TlsParty& party, int descriptor,
+                                            Deadline deadline);
+
+ private:
+  int descriptor_ = -1;
+  int wake_[2] = {-1, -1};
+  std::string address_;
+};
+
+}  // namespace sotto
