@@ -65,6 +65,11 @@ std::optional<SegmentId> IdOf(const fs::path& name) {
   return id;
 }
 
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
 std::vector<fs::path> Names(const fs::path& folder) {
   std::vector<fs::path> names;
   std::error_code code;
@@ -74,6 +79,19 @@ std::vector<fs::path> Names(const fs::path& folder) {
   }
   if (code) throw Error(fmt::format("cannot read '{}': {}", folder.string(), code.message()));
   return names;
+}
+
+// Before the folder is closed to others and a lock is left in it.
+void RequireStoreOrEmpty(const fs::path& folder) {
+  if (Exists(folder / "model")) return;
+  for (const fs::path& name : Names(folder)) {
+    // What a store has before its model; it may get that at this moment.
+    if (name == "lock" || name.string().starts_with(".sotto-") || Exists(folder / "model")) {
+      continue;
+    }
+    throw Error(fmt::format("'{}' holds other files ('{}'): name a folder for this alone",
+                            folder.string(), name.string()));
+  }
 }
 
 class Descriptor {
@@ -139,9 +157,8 @@ void OverwriteWithZeros(const Descriptor& file, std::uint64_t at, std::size_t by
   if (::fdatasync(file.Get()) != 0) Cannot("write", path);
 }
 
-bool Exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
+fs::path ParentOf(const fs::path& path) {
+  return fs::absolute(path).lexically_normal().parent_path();
 }
 
 bool IsGone(const fs::path& path) { return ::unlink(path.c_str()) == 0 || errno == ENOENT; }
@@ -313,8 +330,7 @@ MaterialStore::~MaterialStore() { ::close(lock_); }
 
 void MaterialStore::Lock() {
   const fs::path path = folder_ / "lock";
-  const fs::path parent = fs::absolute(folder_).lexically_normal().parent_path();
-  MakeFolder(parent);
+  MakeFolder(ParentOf(folder_));
   while (true) {
     const bool fresh = ::mkdir(folder_.c_str(), 0700) == 0;
     if (!fresh && errno != EEXIST) Cannot("create", folder_);
@@ -322,22 +338,13 @@ void MaterialStore::Lock() {
     }, own{};
     // ENOENT, here and below: a store that was destroyed has taken the folder away since.
     if (::stat(folder_.c_str(), &info) != 0) {
-      if (errno == ENOENT) continue;
+      if (errno == ENOENT && !fs::is_symlink(folder_)) continue;
       Cannot("read", folder_);
     }
     if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) {
       throw Error(fmt::format("'{}' is not a folder of one's own", folder_.string()));
     }
-    const auto is_own = [](const fs::path& name) {
-      return name == "lock" || name.string().starts_with(".sotto-");
-    };
-    if (!fresh && !Exists(folder_ / "model")) {
-      for (const fs::path& name : Names(folder_)) {
-        if (is_own(name) || Exists(folder_ / "model")) continue;
-        throw Error(fmt::format("'{}' holds other files ('{}'): name a folder for this alone",
-                                folder_.string(), name.string()));
-      }
-    }
+    if (!fresh) RequireStoreOrEmpty(folder_);
     if ((info.st_mode & 077) != 0 && ::chmod(folder_.c_str(), 0700) != 0) {
       Cannot("close to others", folder_);
     }
@@ -356,18 +363,20 @@ void MaterialStore::Lock() {
     }
     ::close(std::exchange(lock_, -1));
   }
-  try {
-    SyncFolder(parent);
-  } catch (const Error&) {
-    // A folder that may be passed through and not read. With the name of this one all would be
-    // lost, and what is lost is not used twice.
-  }
 }
 
 void MaterialStore::CheckModel() const {
   const fs::path path = folder_ / "model";
   const std::string own = Hex(model_) + "\n";
-  if (!Exists(path)) WritePrivateFile(path, own, IfExists::kReplace);
+  if (!Exists(path)) {
+    try {
+      SyncFolder(ParentOf(folder_));
+    } catch (const Error&) {
+      // A folder that may be passed through and not read. With the name of this one all would be
+      // lost, and what is lost is not used twice.
+    }
+    WritePrivateFile(path, own, IfExists::kReplace);
+  }
   if (ReadTextFile(path, own.size()) != own) {
     throw Error(
         fmt::format("'{}' holds material of another model than {}", folder_.string(), Hex(model_)));
