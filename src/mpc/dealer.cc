@@ -10,9 +10,23 @@
 
 namespace sotto {
 
-DealerModel::DealerModel(const ModelCard& card_) : card(card_) {
+namespace {
+
+std::array<MaskShareMessage, 2> FreshMasks(const ModelCard& card) {
+  std::array<MaskShareMessage, 2> shares;
+  if (card.scenario == Scenario::kSharedModel) {
+    for (MaskShareMessage& share : shares) share = {card.id, FreshSeed(), FreshSeed()};
+  }
+  return shares;
+}
+
+}  // namespace
+
+DealerModel::DealerModel(const ModelCard& card_) : DealerModel(card_, FreshMasks(card_)) {}
+
+DealerModel::DealerModel(const ModelCard& card_, const std::array<MaskShareMessage, 2>& shares_)
+    : card(card_), shares(shares_) {
   if (card.scenario != Scenario::kSharedModel) return;
-  for (MaskShareMessage& share : shares) share = {card.id, FreshSeed(), FreshSeed()};
   matrix = ExpandMatrix(shares[0].matrix, card.units, card.inputs);
   AddTo(matrix.values, ExpandMatrix(shares[1].matrix, card.units, card.inputs).values);
   weights = InputMask({shares[0].weights, shares[1].weights}, card.units);
@@ -70,6 +84,14 @@ const DealerModel& Dealer::Find(const ModelId& model) const {
 
 void Dealer::AddModel(const ModelCard& card) {
   if (!models_.try_emplace(card.id, card).second) {
+    throw Error("mpc dealer: a model of this id is there already");
+  }
+}
+
+bool Dealer::Has(const ModelId& model) const { return models_.contains(model); }
+
+void Dealer::RestoreModel(const ModelCard& card, const std::array<MaskShareMessage, 2>& masks) {
+  if (!models_.try_emplace(card.id, card, masks).second) {
     throw Error("mpc dealer: a model of this id is there already");
   }
 }

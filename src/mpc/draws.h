@@ -45,6 +45,7 @@ struct DealerModel {
   RingVector weights;  // b2
 
   explicit DealerModel(const ModelCard& card_);
+  DealerModel(const ModelCard& card_, const std::array<MaskShareMessage, 2>& shares_);
 };
 
 struct QueryDraw {

@@ -52,6 +52,9 @@ class Dealer {
   ~Dealer();
 
   void AddModel(const ModelCard& card);
+  // A model that a dealer had before, by what its Masks were (none in scenario 1).
+  void RestoreModel(const ModelCard& card, const std::array<MaskShareMessage, 2>& masks);
+  bool Has(const ModelId& model) const;
   // Scenario 2, once for each server.
   std::array<MaskShareMessage, 2> Masks(const ModelId& model) const;
   // Material for `count` utterances, for the first and the second server.
@@ -107,6 +110,11 @@ class Server {
   ReservationMessage Reserve(std::span<const QueryId> ids);
   // Gives up what is reserved or under way.
   void Burn(std::span<const QueryId> ids);
+  // All that is in stock, reserved or under way: the other server was lost, or met anew.
+  void BurnAll();
+  // Forgets which ids were here, which else takes memory for each of them for ever. For who takes
+  // material from a store that gives each id once (privasp/material_store.h).
+  void ForgetIds();
 
   // Returns the message for the other server.
   ExchangeMessage Take(const InputMessage& input);

@@ -165,6 +165,23 @@ void Server::Burn(std::span<const QueryId> ids) {
   }
 }
 
+void Server::BurnAll() {
+  // Wiped after the lock is given back.
+  std::map<QueryId, Prepared> stock, reserved;
+  std::map<QueryId, Query> active;
+  const std::scoped_lock lock(mutex_);
+  stock.swap(stock_);
+  reserved.swap(reserved_);
+  active.swap(active_);
+}
+
+void Server::ForgetIds() {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(seen_, [&](const QueryId& id) {
+    return !stock_.contains(id) && !reserved_.contains(id) && !active_.contains(id);
+  });
+}
+
 void Server::Forget() {
   std::vector<Query> finished;
   const std::scoped_lock lock(mutex_);

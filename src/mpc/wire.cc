@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -12,6 +13,16 @@ static_assert(std::endian::native == std::endian::little, "messages are little-e
 
 namespace {
 constexpr std::array<std::uint8_t, 4> kLetters = {'S', 'M', 'P', 'C'};
+}
+
+MessageKind KindOf(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < 6 || !std::equal(kLetters.begin(), kLetters.end(), bytes.begin())) {
+    throw Error("message: does not begin with SMPC");
+  }
+  if (bytes[4] != kWireVersion) {
+    throw Error(fmt::format("message: version is {}; {} allowed", bytes[4], kWireVersion));
+  }
+  return static_cast<MessageKind>(bytes[5]);
 }
 
 WireWriter::WireWriter(MessageKind kind, std::size_t values) {

@@ -31,7 +31,27 @@ enum class MessageKind : std::uint8_t {
   kInput,
   kExchange,
   kResult,
+  // Of the service around the protocol (privasp/service_messages.h).
+  kRefusal = 32,
+  kAccepted,
+  kAskOffer,
+  kOffer,
+  kAskReservation,
+  kLoadModel,
+  kRetire,
+  kAskStatus,
+  kStatus,
+  kAskDemand,
+  kDemand,
+  kSegment,
+  kAnnounce,
+  kClaim,
+  kClaimed,
+  kPing,
 };
+
+// What the header of a message says; Error when there is none of this version.
+MessageKind KindOf(std::span<const std::uint8_t> bytes);
 
 class WireWriter {
  public:

@@ -1,0 +1,51 @@
+// The dealer as a process: it asks both servers what they need, deals as much as both have room for,
+// and sends each its halves. It has no port. What it keeps (state, mode 0600) are the masks of
+// models of scenario 2, without which it could deal no more for them; material it forgets.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "mpc/parties.h"
+#include "privasp/config.h"
+#include "privasp/conversation.h"
+#include "privasp/event_log.h"
+
+namespace sotto {
+
+class DealerService {
+ public:
+  DealerService(const PartyConfig& config, EventLog log);
+  DealerService(const DealerService&) = delete;
+  DealerService& operator=(const DealerService&) = delete;
+  ~DealerService();
+
+  void Stop();
+  std::uint64_t Delivered() const { return delivered_; }  // utterances, to both servers
+
+ private:
+  using Lines = std::array<std::unique_ptr<Conversation>, 2>;
+
+  void Loop();
+  // False where nothing was needed.
+  bool Round(Lines& lines);
+  // The model is known here, and both servers have its masks. False: nothing can be dealt.
+  bool Know(Lines& lines, const ModelDemand& first, const ModelDemand& second);
+  void Deliver(Lines& lines, const ModelCard& card, std::uint32_t count);
+  void WarnOnce(const std::string& reason);
+
+  const PartyConfig config_;
+  const EventLog log_;
+  const TlsParty party_;
+  Dealer dealer_;
+  std::string last_warning_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> delivered_{0};
+  std::thread thread_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,171 @@
+#include "privasp/peer_link.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "mpc/wire.h"
+
+namespace sotto {
+namespace {
+
+// An opened mask of the largest model that a provider may send.
+constexpr std::size_t kLargestFrame = std::size_t{1} << 30;
+// Exchanges that came before their client's input: as many as clients can have under way and more.
+constexpr std::size_t kMostSlots = 4096;
+constexpr auto kRetry = std::chrono::milliseconds(100);
+
+}  // namespace
+
+PeerLink::PeerLink(const TlsParty& party, const PartyConfig& config, const EventLog& log,
+                   std::function<void(bool)> changed, std::function<void(SecretBytes)> handle)
+    : party_(party),
+      config_(config),
+      log_(log),
+      changed_(std::move(changed)),
+      handle_(std::move(handle)) {}
+
+PeerLink::~PeerLink() { Stop(); }
+
+void PeerLink::Start() {
+  connecting_ = std::thread([this] { ConnectLoop(); });
+}
+
+void PeerLink::Stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    if (channel_) channel_->Shut();
+    arrived_.notify_all();
+  }
+  if (connecting_.joinable()) connecting_.join();
+}
+
+std::shared_ptr<Channel> PeerLink::Current() const {
+  const std::scoped_lock lock(mutex_);
+  return channel_;
+}
+
+bool PeerLink::Up() const { return Current() != nullptr; }
+
+void PeerLink::ConnectLoop() {
+  const PeerConfig& peer = config_.Peer(Role::kFirstServer);
+  std::string last;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (arrived_.wait_for(lock, kRetry, [&] { return stopping_; })) return;
+    }
+    try {
+      std::shared_ptr<Channel> channel =
+          Channel::Connect(party_, peer.address, After(config_.limits.link_s));
+      channel->Require(Role::kFirstServer, peer.pin);
+      last.clear();
+      Serve(std::move(channel));
+    } catch (const Error& error) {
+      if (last != error.what()) log_.Warn("no link", {{"reason", error.what()}});
+      last = error.what();
+    }
+  }
+}
+
+void PeerLink::Serve(std::shared_ptr<Channel> channel) {
+  if (const auto former = Current()) former->Shut();
+  const std::scoped_lock one(serving_);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (stopping_) return;
+    slots_.clear();
+    channel_ = channel;
+  }
+  log_.Info("link up", {{"peer", channel->Peer().name}});
+  std::string reason;
+  try {
+    changed_(true);
+    Receive(channel);
+  } catch (const Error& error) {
+    reason = error.what();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    channel_ = nullptr;
+    arrived_.notify_all();
+  }
+  channel->Shut();
+  changed_(false);
+  log_.Warn("link down", {{"reason", reason}});
+}
+
+void PeerLink::Receive(const std::shared_ptr<Channel>& channel) {
+  for (;;) {
+    SecretBytes frame = channel->Receive(kLargestFrame, After(config_.limits.link_s));
+    switch (KindOf(frame)) {
+      case MessageKind::kExchange:
+        Deliver(ExchangeMessage::Parse(frame));
+        break;
+      case MessageKind::kPing:
+        PingMessage::Parse(frame);
+        break;
+      default:
+        handle_(std::move(frame));
+    }
+  }
+}
+
+void PeerLink::Deliver(ExchangeMessage message) {
+  const std::scoped_lock lock(mutex_);
+  const SlotKey key{message.ids.front(), message.decision};
+  const auto found = slots_.find(key);
+  if (found == slots_.end() && slots_.size() >= kMostSlots) return;  // its query will time out
+  Slot& slot = slots_[key];
+  slot.since = std::chrono::steady_clock::now();
+  slot.message = std::move(message);
+  if (slot.waited_for) arrived_.notify_all();
+}
+
+void PeerLink::Send(std::span<const std::uint8_t> frame) {
+  const auto channel = Current();
+  if (!channel) throw Refused(Reason::kPeer, "the other server is not there");
+  try {
+    channel->Send(frame, After(config_.limits.link_s));
+  } catch (const Error& error) {
+    channel->Shut();
+    throw Refused(Reason::kPeer, error.what());
+  }
+  bytes_sent_ += frame.size() + 4;
+}
+
+ExchangeMessage PeerLink::Swap(const ExchangeMessage& own, Deadline deadline) {
+  const SlotKey key{own.ids.front(), own.decision};
+  const auto channel = Current();
+  Send(own.Serialise());
+  std::unique_lock lock(mutex_);
+  slots_[key].waited_for = true;
+  slots_[key].since = std::chrono::steady_clock::now();
+  const auto there = [&] {
+    const auto slot = slots_.find(key);
+    return channel_ != channel || slot == slots_.end() || slot->second.message.has_value();
+  };
+  const bool in_time = arrived_.wait_until(lock, deadline, there);
+  auto slot = slots_.extract(key);
+  if (!slot.empty() && slot.mapped().message) return std::move(*slot.mapped().message);
+  throw Refused(Reason::kPeer, in_time ? "the link to the other server broke"
+                                       : "the other server did not answer in time");
+}
+
+void PeerLink::Tick() {
+  if (!Up()) return;
+  try {
+    Send(PingMessage{}.Serialise());
+  } catch (const Refused&) {
+    // The thread that receives says that the link is down.
+  }
+  const std::scoped_lock lock(mutex_);
+  const auto oldest =
+      std::chrono::steady_clock::now() - std::chrono::duration<double>(2 * config_.limits.query_s);
+  std::erase_if(slots_, [&](const auto& slot) {
+    return !slot.second.waited_for && slot.second.since < oldest;
+  });
+}
+
+}  // namespace sotto

@@ -1,0 +1,77 @@
+// The connection of the two servers: the second connects to the first, and again when it breaks.
+// Exchanges of queries go over it beside each other; all other messages go to one handler.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "privasp/config.h"
+#include "privasp/event_log.h"
+#include "privasp/service_messages.h"
+
+namespace sotto {
+
+class PeerLink {
+ public:
+  // `changed(up)` and `handle` are called from the thread that receives, and must not wait long: a
+  // query's exchange would wait with them.
+  PeerLink(const TlsParty& party, const PartyConfig& config, const EventLog& log,
+           std::function<void(bool up)> changed, std::function<void(SecretBytes)> handle);
+  PeerLink(const PeerLink&) = delete;
+  PeerLink& operator=(const PeerLink&) = delete;
+  ~PeerLink();
+
+  // The second server begins to connect.
+  void Start();
+  // The first server: the second has connected. Takes the place of a connection that is there.
+  // Returns when it has ended.
+  void Serve(std::shared_ptr<Channel> channel);
+  void Stop();
+
+  bool Up() const;
+  // Throws Refused (kPeer) when the link is down or does not take it in time.
+  void Send(std::span<const std::uint8_t> frame);
+  // Sends one's own message and waits for the other server's of the same query.
+  ExchangeMessage Swap(const ExchangeMessage& own, Deadline deadline);
+  // Signs of life; to be called several times within link_s. Exchanges that nobody has waited for go.
+  void Tick();
+  std::uint64_t BytesSent() const { return bytes_sent_; }
+
+ private:
+  // A query's next message from the other server. It may come before our own client's input.
+  struct Slot {
+    std::optional<ExchangeMessage> message;
+    Deadline since;
+    bool waited_for = false;
+  };
+  using SlotKey = std::pair<QueryId, bool>;
+
+  void ConnectLoop();
+  void Receive(const std::shared_ptr<Channel>& channel);
+  void Deliver(ExchangeMessage message);
+  std::shared_ptr<Channel> Current() const;
+
+  const TlsParty& party_;
+  const PartyConfig& config_;
+  const EventLog& log_;
+  const std::function<void(bool)> changed_;
+  const std::function<void(SecretBytes)> handle_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::shared_ptr<Channel> channel_;
+  std::map<SlotKey, Slot> slots_;
+  bool stopping_ = false;
+  std::atomic<std::uint64_t> bytes_sent_{0};
+  std::mutex serving_;  // one connection at a time
+  std::thread connecting_;
+};
+
+}  // namespace sotto

@@ -1,0 +1,91 @@
+#include "privasp/provider_client.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "mpc/parties.h"
+#include "privasp/conversation.h"
+
+namespace sotto {
+namespace {
+
+constexpr auto kPoll = std::chrono::milliseconds(50);
+
+class BothServers {
+ public:
+  explicit BothServers(const PartyConfig& config) : party_(config.files) {
+    if (party_.Own().role != Role::kProvider) {
+      throw Error(fmt::format("a provider's certificate is of role provider; this one is {}",
+                              RoleName(party_.Own().role)));
+    }
+    CheckConfig(config, party_.Own());
+    lines_[0] = std::make_unique<Conversation>(party_, config, Role::kFirstServer);
+    lines_[1] = std::make_unique<Conversation>(party_, config, Role::kSecondServer);
+  }
+  Conversation& operator[](std::size_t p) { return *lines_[p]; }
+
+ private:
+  TlsParty party_;
+  std::array<std::unique_ptr<Conversation>, 2> lines_;
+};
+
+bool HasMaterial(Conversation& server, const std::string& id) {
+  const auto status =
+      TryParseJson(server.Ask<StatusMessage>(AskStatusMessage{}).json);
+  for (const auto& model : status.value("models", nlohmann::json::array())) {
+    if (model.value("id", "") == id) {
+      return model.value("state", "") == "active" &&
+             model.value("stored", 0) + model.value("ready", 0) > 0;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+LoadedModel LoadModelAtServers(const PartyConfig& config, const SpoofModel& model,
+                               const std::string& name, Scenario scenario, double wait_s) {
+  CheckModelName(name);
+  const Provider provider(model.net, scenario);
+  LoadModelMessage load;
+  load.offer.name = name;
+  load.offer.card = provider.Card();
+  load.offer.front_end = model.front_end;
+  load.offer.fingerprint = model.front_end.Fingerprint();
+  // A client that has scores may as well know where the provider would decide; one that has not
+  // learns nothing of the threshold.
+  load.offer.threshold = model.net.decision_only ? 0 : model.net.threshold;
+
+  BothServers servers(config);
+  if (scenario == Scenario::kPublicModel) {
+    load.model = provider.PublicModel().Serialise();
+    for (std::size_t p = 0; p < 2; ++p) servers[p].Ask<AcceptedMessage>(load);
+  } else {
+    const auto shares = provider.ShareModel();
+    for (std::size_t p = 0; p < 2; ++p) {
+      load.model = shares[p].Serialise();
+      servers[p].Ask<AcceptedMessage>(load);
+    }
+  }
+  LoadedModel loaded;
+  for (const std::uint8_t byte : provider.Card().id) loaded.id += fmt::format("{:02x}", byte);
+  const Deadline deadline = After(wait_s);
+  while (!loaded.active && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kPoll);
+    loaded.active = HasMaterial(servers[0], loaded.id) && HasMaterial(servers[1], loaded.id);
+  }
+  return loaded;
+}
+
+void RetireModelAtServers(const PartyConfig& config, const std::string& name) {
+  CheckModelName(name);
+  BothServers servers(config);
+  for (std::size_t p = 0; p < 2; ++p) servers[p].Ask<AcceptedMessage>(RetireMessage{name});
+}
+
+}  // namespace sotto

@@ -1,0 +1,24 @@
+#include "privasp/quota.h"
+
+namespace sotto {
+
+bool Quota::Take(const std::string& pin, std::uint32_t count, Time now) {
+  constexpr auto kWindow = std::chrono::hours(1);
+  // Neighbours in time share an entry: a client that asks often costs no more memory than one a day.
+  constexpr auto kGrain = std::chrono::seconds(10);
+  const std::scoped_lock lock(mutex_);
+  Client& client = clients_[pin];
+  while (!client.taken.empty() && client.taken.front().when + kWindow <= now) {
+    client.sum -= client.taken.front().count;
+    client.taken.pop_front();
+  }
+  if (client.sum + count > per_hour_) return false;
+  if (client.taken.empty() || client.taken.back().when + kGrain <= now) {
+    client.taken.push_back({now, 0});
+  }
+  client.taken.back().count += count;
+  client.sum += count;
+  return true;
+}
+
+}  // namespace sotto

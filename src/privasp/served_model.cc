@@ -1,0 +1,426 @@
+#include "privasp/served_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/private_folder.h"
+#include "base/random.h"
+
+namespace sotto {
+namespace {
+
+// Pieces that are taken out of the store at a time: one sync of the disk for all of them.
+constexpr std::uint32_t kBlock = 8;
+constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 30;
+
+bool IsShared(const ModelCard& card) { return card.scenario == Scenario::kSharedModel; }
+
+}  // namespace
+
+ServedModel::ServedModel(std::filesystem::path folder, bool second, const ServiceLimits& limits,
+                         const EventLog& log, std::function<void()> wake,
+                         const LoadModelMessage* load)
+    : folder_(std::move(folder)),
+      second_(second),
+      limits_(limits),
+      log_(log),
+      wake_(std::move(wake)),
+      server_(std::make_unique<Server>(second)) {
+  if (load != nullptr) {
+    MakePrivateFolder(folder_, "");
+    offer_ = load->offer;
+    // Checked before it is kept.
+    const ModelCard card = IsShared(offer_.card) ? ModelShareMessage::Parse(load->model).card
+                                                 : PublicModelMessage::Parse(load->model).card;
+    if (card != offer_.card) throw Error("a model whose card is not that of its offer");
+    if (offer_.front_end.Fingerprint() != offer_.fingerprint) {
+      throw Error(fmt::format("features of fingerprint '{}'; this program computes '{}'",
+                              offer_.fingerprint, offer_.front_end.Fingerprint()));
+    }
+    Save("model", load->Serialise());
+  }
+  Restore();
+  store_ = std::make_unique<MaterialStore>(folder_ / "store", Card().id, limits_.stock);
+  for (const SegmentState& segment : store_->Segments()) {
+    arrived_[segment.id] = std::chrono::steady_clock::now();
+  }
+}
+
+void ServedModel::Restore() {
+  const LoadModelMessage load = LoadModelMessage::Parse(Load("model"));
+  offer_ = load.offer;
+  loaded_at_ = std::filesystem::last_write_time(folder_ / "model");
+  if (!IsShared(Card())) {
+    server_->LoadPublicModel(PublicModelMessage::Parse(load.model));
+    stage_ = Stage::kReady;
+    return;
+  }
+  if (!std::filesystem::exists(folder_ / "masks")) return;
+  const SecretBytes masks = Load("masks");
+  masks_ = DigestOf(masks);
+  server_->LoadModel(ModelShareMessage::Parse(load.model), MaskShareMessage::Parse(masks));
+  stage_ = Stage::kNeedsOpened;
+  if (!std::filesystem::exists(folder_ / "opened")) return;
+  server_->FinishModel(OpenedMaskMessage::Parse(Load("opened")));
+  stage_ = Stage::kReady;
+}
+
+void ServedModel::Save(const char* name, std::span<const std::uint8_t> bytes) const {
+  WritePrivateFile(folder_ / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+SecretBytes ServedModel::Load(const char* name) const {
+  std::string text = ReadTextFile(folder_ / name, kLargestModel);
+  SecretBytes bytes(text.begin(), text.end());
+  Wipe(text);
+  return bytes;
+}
+
+// --- The dealer ---
+
+ModelDemand ServedModel::Demand() const {
+  const std::scoped_lock lock(mutex_);
+  ModelDemand demand{Card(), masks_, 0};
+  // Before both servers have the model its material could not be checked.
+  if (stage_ == Stage::kReady && peer_here_ && !draining_) {
+    demand.room = static_cast<std::uint32_t>(store_->Room());
+  }
+  return demand;
+}
+
+void ServedModel::TakeMasks(const MaskShareMessage& masks) {
+  const std::scoped_lock lock(mutex_);
+  if (stage_ != Stage::kNeedsMasks) throw Refused(Reason::kModel, "masks where none are needed");
+  if (masks.model != Card().id) throw Refused(Reason::kModel, "masks of another model");
+  const SecretBytes bytes = masks.Serialise();
+  server_->LoadModel(ModelShareMessage::Parse(LoadModelMessage::Parse(Load("model")).model), masks);
+  Save("masks", bytes);
+  masks_ = DigestOf(bytes);
+  stage_ = Stage::kNeedsOpened;
+}
+
+void ServedModel::TakeSegment(const SegmentMessage& segment) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (stage_ != Stage::kReady || draining_) {
+      throw Refused(Reason::kModel, "material for a model that takes none");
+    }
+  }
+  store_->Add(segment.id, segment.pieces);
+  const std::scoped_lock lock(mutex_);
+  arrived_[segment.id] = std::chrono::steady_clock::now();
+}
+
+// --- The other server ---
+
+AnnounceMessage ServedModel::Announce() const {
+  const std::scoped_lock lock(mutex_);
+  return {Card(),
+          offer_.Fingerprint(),
+          server_->Hello(),
+          stage_ == Stage::kNeedsOpened,
+          draining_,
+          store_->Segments()};
+}
+
+void ServedModel::LinkChanged() {
+  const std::scoped_lock lock(mutex_);
+  peer_here_ = false;
+  peer_segments_.clear();
+  BurnMemory();
+}
+
+// With the lock held.
+void ServedModel::BurnMemory() {
+  pending_.clear();
+  reserved_.clear();
+  server_->BurnAll();
+  server_->ForgetIds();
+}
+
+bool ServedModel::PeerSays(const AnnounceMessage& peer) {
+  if (peer.card != Card() || peer.offer != offer_.Fingerprint()) {
+    throw Error("the other server has another model of this id");
+  }
+  // Nobody computes with the old key while another is agreed on.
+  const std::unique_lock alone(meeting_);
+  const std::scoped_lock lock(mutex_);
+  if (met_.public_key != peer.hello.public_key) {
+    BurnMemory();
+    server_->Meet(peer.hello);
+    met_ = peer.hello;
+  }
+  peer_here_ = true;
+  peer_segments_.clear();
+  for (const SegmentState& segment : peer.segments) peer_segments_[segment.id] = segment;
+  return peer.needs_opened && stage_ != Stage::kNeedsMasks;
+}
+
+OpenedMaskMessage ServedModel::OwnOpened() const {
+  // Made anew: it is 24 MB that are needed once.
+  Server again(second_);
+  return again.LoadModel(ModelShareMessage::Parse(LoadModelMessage::Parse(Load("model")).model),
+                         MaskShareMessage::Parse(Load("masks")));
+}
+
+void ServedModel::TakeOpened(const OpenedMaskMessage& opened) {
+  const std::unique_lock alone(meeting_);
+  const std::scoped_lock lock(mutex_);
+  if (stage_ != Stage::kNeedsOpened) return;  // it was sent twice
+  server_->FinishModel(opened);
+  Save("opened", opened.Serialise());
+  stage_ = Stage::kReady;
+}
+
+// With the lock held.
+std::size_t ServedModel::CommonUnspent() const {
+  std::size_t sum = 0;
+  for (const SegmentState& own : store_->Segments()) {
+    const auto peer = peer_segments_.find(own.id);
+    if (peer == peer_segments_.end()) continue;
+    sum += own.pieces - std::min(own.pieces, std::max(own.spent, peer->second.spent));
+  }
+  return sum;
+}
+
+std::vector<ClaimMessage> ServedModel::MakeClaims() {
+  std::vector<ClaimMessage> plan, claims;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (second_ || draining_ || !peer_here_ || stage_ != Stage::kReady) return {};
+    std::size_t ready = server_->Stock();
+    for (const auto& [key, pieces] : pending_) ready += pieces.size();
+    const std::size_t target = std::max<std::size_t>(limits_.ready, wanted_);
+    for (const SegmentState& own : store_->Segments()) {
+      const auto peer = peer_segments_.find(own.id);
+      if (peer == peer_segments_.end()) continue;
+      std::uint32_t first = std::max(own.spent, peer->second.spent);
+      while (ready < target && first < own.pieces) {
+        const std::uint32_t count = std::min(kBlock, own.pieces - first);
+        plan.push_back({Card().id, own.id, first, count});
+        first += count;
+        ready += count;
+      }
+    }
+  }
+  // Without the lock: the disk takes its time.
+  for (const ClaimMessage& claim : plan) {
+    try {
+      auto pieces = store_->Claim(claim.segment, claim.first, claim.count);
+      const std::scoped_lock lock(mutex_);
+      pending_[{claim.segment, claim.first}] = std::move(pieces);
+      claims.push_back(claim);
+    } catch (const Error& error) {
+      log_.Warn("claim failed", {{"reason", error.what()}});
+    }
+  }
+  return claims;
+}
+
+bool ServedModel::FollowClaim(const ClaimMessage& claim) {
+  try {
+    AddReady(store_->Claim(claim.segment, claim.first, claim.count));
+    return true;
+  } catch (const Error& error) {
+    log_.Warn("claim refused", {{"reason", error.what()}});
+    return false;
+  }
+}
+
+void ServedModel::FinishClaim(const ClaimedMessage& answer) {
+  std::vector<SecretBytes> pieces;
+  {
+    const std::scoped_lock lock(mutex_);
+    auto node = pending_.extract({answer.claim.segment, answer.claim.first});
+    if (node.empty()) return;  // of a link before this one: burnt
+    auto& peer = peer_segments_[answer.claim.segment];
+    // What the second refuses is spent there; it announces its segments behind this message.
+    peer.spent = std::max(peer.spent, answer.claim.first + answer.claim.count);
+    if (!answer.done) return;
+    pieces = std::move(node.mapped());
+  }
+  AddReady(std::move(pieces));
+}
+
+void ServedModel::AddReady(std::vector<SecretBytes> pieces) {
+  std::vector<MaterialMessage> materials;
+  materials.reserve(pieces.size());
+  for (SecretBytes& piece : pieces) {
+    materials.push_back(MaterialMessage::Parse(piece));
+    piece = {};
+  }
+  const std::shared_lock computing(meeting_);
+  server_->AddMaterial(std::move(materials));
+  const std::scoped_lock lock(mutex_);
+  more_.notify_all();
+}
+
+// --- Clients ---
+
+bool ServedModel::Active() const {
+  const std::scoped_lock lock(mutex_);
+  return stage_ == Stage::kReady && peer_here_ && !draining_;
+}
+
+bool ServedModel::Usable() const {
+  const std::scoped_lock lock(mutex_);
+  return stage_ == Stage::kReady && peer_here_ && !draining_ &&
+         (server_->Stock() > 0 || CommonUnspent() > 0);
+}
+
+ReservationMessage ServedModel::Reserve(const std::string& pin, std::uint32_t count,
+                                        const std::vector<QueryId>& ids, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  if (stage_ != Stage::kReady || !peer_here_ || draining_) {
+    throw Refused(Reason::kModel, "the model is not ready, or being retired");
+  }
+  const auto own = static_cast<std::size_t>(
+      std::count_if(reserved_.begin(), reserved_.end(),
+                    [&](const auto& reserved) { return reserved.second.pin == pin; }));
+  if (own + count > limits_.reserved) {
+    throw Refused(Reason::kBusy,
+                  fmt::format("{} utterances are reserved for this certificate; {} allowed", own,
+                              limits_.reserved));
+  }
+  ReservationMessage reservation;
+  if (ids.empty()) {
+    wanted_ += count;
+    const auto enough = [&] { return server_->Stock() >= count || !peer_here_; };
+    while (!enough() && server_->Stock() + CommonUnspent() + kBlock * pending_.size() >= count) {
+      wake_();
+      if (more_.wait_until(lock, deadline) == std::cv_status::timeout) break;
+    }
+    wanted_ -= count;
+    if (!peer_here_) throw Refused(Reason::kPeer, "the other server is not there");
+    if (server_->Stock() < count) {
+      throw Refused(Reason::kStock,
+                    fmt::format("{} utterances asked for, {} are ready and {} in stock", count,
+                                server_->Stock(), CommonUnspent()));
+    }
+    reservation = server_->Reserve(count);
+  } else {
+    try {
+      reservation = server_->Reserve(ids);
+    } catch (const Error& error) {
+      throw Refused(Reason::kStock, error.what());
+    }
+  }
+  const Deadline until = After(limits_.reservation_s);
+  for (const QueryId& id : reservation.ids) reserved_[id] = {pin, until};
+  return reservation;
+}
+
+ResultMessage ServedModel::Query(const std::string& pin, const InputMessage& input,
+                                 const Swap& swap) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const Deadline now = std::chrono::steady_clock::now();
+    for (const QueryId& id : input.ids) {
+      const auto reserved = reserved_.find(id);
+      if (reserved == reserved_.end() || reserved->second.pin != pin ||
+          reserved->second.until < now) {
+        throw Refused(Reason::kReservation,
+                      "an input for an id that is not reserved for this certificate, or no longer");
+      }
+    }
+    for (const QueryId& id : input.ids) reserved_.erase(id);
+    ++running_;
+  }
+  const auto finish = [&] {
+    const std::scoped_lock lock(mutex_);
+    --running_;
+  };
+  try {
+    ExchangeMessage own;
+    try {
+      const std::shared_lock computing(meeting_);
+      own = server_->Take(input);
+    } catch (const Error& error) {
+      throw Refused(Reason::kInput, error.what());
+    }
+    for (;;) {
+      const ExchangeMessage peer = swap(own);
+      const std::shared_lock computing(meeting_);
+      auto next = server_->Exchange(peer);
+      if (auto* result = std::get_if<ResultMessage>(&next)) {
+        finish();
+        return std::move(*result);
+      }
+      own = std::get<ExchangeMessage>(std::move(next));
+    }
+  } catch (const Refused&) {
+    server_->Burn(input.ids);
+    finish();
+    throw;
+  } catch (const Error& error) {
+    server_->Burn(input.ids);
+    finish();
+    throw Refused(Reason::kPeer, error.what());
+  }
+}
+
+void ServedModel::Tidy() { server_->Forget(); }
+
+// --- The end ---
+
+void ServedModel::Drain() {
+  const std::scoped_lock lock(mutex_);
+  draining_ = true;
+  more_.notify_all();
+}
+
+bool ServedModel::Draining() const {
+  const std::scoped_lock lock(mutex_);
+  return draining_;
+}
+
+bool ServedModel::Idle() const {
+  const std::scoped_lock lock(mutex_);
+  return reserved_.empty() && running_ == 0;
+}
+
+std::size_t ServedModel::Sweep() {
+  std::vector<SegmentId> orphans;
+  std::vector<QueryId> late;
+  {
+    const std::scoped_lock lock(mutex_);
+    const Deadline now = std::chrono::steady_clock::now();
+    for (const auto& [id, reserved] : reserved_) {
+      if (reserved.until < now) late.push_back(id);
+    }
+    for (const QueryId& id : late) reserved_.erase(id);
+    if (peer_here_) {
+      const auto oldest = now - std::chrono::duration<double>(limits_.orphan_s);
+      for (const SegmentState& own : store_->Segments()) {
+        if (!peer_segments_.contains(own.id) && arrived_[own.id] < oldest) {
+          orphans.push_back(own.id);
+        }
+      }
+    }
+  }
+  server_->Burn(late);
+  server_->ForgetIds();
+  for (const SegmentId& id : orphans) {
+    store_->Drop(id);
+    const std::scoped_lock lock(mutex_);
+    arrived_.erase(id);
+    log_.Warn("segment dropped", {{"reason", "the other server does not have it"}});
+  }
+  return late.size();
+}
+
+void ServedModel::Destroy() {
+  store_->Destroy();
+  std::filesystem::remove_all(folder_);
+}
+
+ServedModel::Status ServedModel::Now() const {
+  const std::scoped_lock lock(mutex_);
+  return {store_->Unspent(), server_->Stock(), reserved_.size(), running_};
+}
+
+}  // namespace sotto

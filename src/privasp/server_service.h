@@ -1,0 +1,116 @@
+// A server of the secure comparison as a process: it listens for clients, the dealer, the provider
+// and (the first server) the second one, each with its own role, and answers or refuses with a
+// reason. docs/mpc.md says what it sees and what it must never do.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "privasp/config.h"
+#include "privasp/event_log.h"
+#include "privasp/peer_link.h"
+#include "privasp/quota.h"
+#include "privasp/served_model.h"
+#include "privasp/service_messages.h"
+
+namespace sotto {
+
+class ServerService {
+ public:
+  // Listens when it returns. Throws Error: the configuration does not fit, the port is in use, the
+  // state is damaged or another process has it.
+  ServerService(const PartyConfig& config, EventLog log);
+  ServerService(const ServerService&) = delete;
+  ServerService& operator=(const ServerService&) = delete;
+  ~ServerService();
+
+  std::string Address() const { return listener_.Address(); }
+  // Takes no new queries, finishes those under way, burns what is in memory.
+  void Stop();
+
+  std::string StatusJson() const;
+
+ private:
+  using Models = std::vector<std::shared_ptr<ServedModel>>;
+  struct Connection {
+    std::thread thread;
+    std::mutex mutex;
+    std::shared_ptr<Channel> channel;
+    bool answering = false;
+    std::atomic<bool> ended{false};
+  };
+
+  // --- Connections ---
+  void AcceptLoop();
+  void RunConnection(Connection& self, int descriptor);
+  void Converse(Connection& self, Channel& channel);
+  void CheckPeer(const PartyIdentity& peer) const;
+  SecretBytes Answer(const PartyIdentity& peer, std::span<const std::uint8_t> frame);
+  SecretBytes AnswerClient(const PartyIdentity& peer, std::span<const std::uint8_t> frame);
+  SecretBytes AnswerProvider(std::span<const std::uint8_t> frame);
+  SecretBytes AnswerDealer(std::span<const std::uint8_t> frame);
+  ReservationMessage Reserve(const PartyIdentity& peer, const AskReservationMessage& asked);
+  ResultMessage Query(const PartyIdentity& peer, const InputMessage& input);
+  std::size_t LargestFrame(Role role) const;
+  void Reap(bool all);
+  void Count(const char* what, std::uint64_t by = 1) const;
+
+  // --- Models ---
+  void OpenModels();
+  void LoadModel(const LoadModelMessage& load);
+  void Retire(const std::string& name);
+  Models AllModels() const;
+  std::shared_ptr<ServedModel> Find(const ModelId& id) const;
+  std::shared_ptr<ServedModel> Offered(const AskOfferMessage& asked) const;
+  void DrainReplaced();
+  void DropDrained();
+
+  // --- The other server, and what is done beside the queries ---
+  void LinkChanged(bool up);
+  void HandlePeer(SecretBytes frame);
+  void Announce(const ServedModel& model);
+  void Do(std::function<void()> task);
+  void WorkLoop();
+  void Round();
+
+  const PartyConfig config_;
+  const EventLog log_;
+  const TlsParty party_;
+  const bool second_;
+  Listener listener_;
+  Quota quota_;
+  const std::chrono::steady_clock::time_point started_;
+
+  mutable std::mutex models_mutex_;
+  std::map<ModelId, std::shared_ptr<ServedModel>> models_;
+  mutable std::mutex counts_mutex_;
+  mutable std::map<std::string, std::uint64_t> counts_;
+  std::chrono::steady_clock::time_point dealer_seen_;
+
+  std::mutex connections_mutex_;
+  std::list<Connection> connections_;
+  std::size_t clients_ = 0;
+  std::atomic<bool> stopping_{false};
+
+  std::mutex work_mutex_;
+  std::condition_variable work_;
+  std::deque<std::function<void()>> tasks_;
+  bool poked_ = false, work_ended_ = false;
+
+  PeerLink link_;
+  std::thread accepting_, working_;
+};
+
+}  // namespace sotto
