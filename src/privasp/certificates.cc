@@ -126,6 +126,9 @@ void MakeRequest(const fs::path& folder, Role role, const std::string& name) {
 PartyIdentity SignRequest(const fs::path& authority, const fs::path& request, Role role, int days,
                           const fs::path& certificate) {
   const long life = SecondsOf(days);
+  RequireDistinct(
+      {certificate, authority / kCertificateFile, authority / kKeyFile, authority / kIssuedFile},
+      request);
   const AuthorityLock lock(authority);
   const CertificateHandle issuer = ReadPemCertificate(authority / kCertificateFile);
   const KeyHandle issuer_key = ReadPrivateKey(authority / kKeyFile);

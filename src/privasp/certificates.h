@@ -8,12 +8,15 @@
 // whoever sees it.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 
 namespace sotto {
 
 enum class Role { kClient, kProvider, kDealer, kFirstServer, kSecondServer };
+inline constexpr std::array kRoles = {Role::kClient, Role::kProvider, Role::kDealer,
+                                      Role::kFirstServer, Role::kSecondServer};
 
 // "client", "provider", "dealer", "server1", "server2".
 const char* RoleName(Role role);
@@ -37,7 +40,9 @@ void MakeAuthority(const std::filesystem::path& folder, const std::string& name,
 void MakeRequest(const std::filesystem::path& folder, Role role, const std::string& name);
 
 // Signs the request (its own signature is checked) for `role`, which it must ask for. Error where
-// the public key was signed in another role before. `days`: from now on; may be negative in tests.
+// the public key was signed in another role before, or the certificate would outlive the
+// authority's. A certificate that is there already is replaced. `days`: from now on; may be
+// negative in tests.
 PartyIdentity SignRequest(const std::filesystem::path& authority,
                           const std::filesystem::path& request, Role role, int days,
                           const std::filesystem::path& certificate);

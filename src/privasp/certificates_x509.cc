@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "mpc/secret.h"
 #include "privasp/certificates_internal.h"
 
@@ -29,7 +30,7 @@ void CheckName(std::string_view name, const std::string& where) {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
   if (!name.empty() && name.size() <= 64 && name.find_first_not_of(kAllowed) == name.npos) return;
   throw Error(fmt::format("{}: the name '{}' is not allowed: 1 to 64 letters, digits and . _ -",
-                          where, name));
+                          where, Printable(name)));
 }
 
 void AddSubject(X509_NAME* subject, const std::optional<Role>& role, const std::string& name) {
@@ -85,7 +86,7 @@ Role ParseRole(const std::string& name) {
   for (std::size_t i = 0; i < kRoleNames.size(); ++i) {
     if (name == kRoleNames[i]) return static_cast<Role>(i);
   }
-  throw Error(fmt::format("'{}' is no role: {} are", name, fmt::join(kRoleNames, ", ")));
+  throw Error(fmt::format("'{}' is no role: {} are", Printable(name), fmt::join(kRoleNames, ", ")));
 }
 
 std::string PinOf(EVP_PKEY* key) {

@@ -145,6 +145,24 @@ void Channel::Impl::Handshake(const TlsParty& party, bool accepts, Deadline dead
   }
 }
 
+Channel::Impl::Turn::Turn(Impl& impl, Deadline deadline) : impl_(impl) {
+  std::unique_lock lock(impl.call);
+  if (impl.turn.wait_until(lock, deadline, [&] { return !impl.sending; })) {
+    impl.sending = true;
+    return;
+  }
+  lock.unlock();
+  impl.Fail("sending took until the deadline");
+}
+
+Channel::Impl::Turn::~Turn() {
+  {
+    const std::lock_guard lock(impl_.call);
+    impl_.sending = false;
+  }
+  impl_.turn.notify_one();
+}
+
 void Channel::Impl::Write(std::span<const std::uint8_t> bytes, Deadline deadline) {
   while (true) {
     std::size_t n = 0;
@@ -164,6 +182,20 @@ void Channel::Impl::Read(std::span<std::uint8_t> bytes, Deadline deadline) {
     bytes = bytes.subspan(n);
     if (!bytes.empty() && IsOver(deadline)) Fail("receiving took until the deadline");
   }
+}
+
+void Channel::Impl::TakeNewKey(Deadline deadline) {
+  // With its message half sent OpenSSL would receive nothing before it has sent the other half; two
+  // sides in that state would wait for each other. So it is sent when there is room for it.
+  if (!WaitFor(socket.Descriptor(), POLLOUT, deadline)) Fail("sending took until the deadline");
+  Drive(
+      [](SSL* tls) {
+        const bool asked = SSL_get_key_update_type(tls) != SSL_KEY_UPDATE_NONE;
+        if (!asked && SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return 0;
+        return SSL_do_handshake(tls);
+      },
+      deadline, "sending");
+  records_of_key = 0;
 }
 
 std::unique_ptr<Channel> MakeChannel(const TlsParty& party, Socket socket, std::string address,
@@ -202,13 +234,8 @@ void Channel::Send(std::span<const std::uint8_t> frame, Deadline deadline) {
     throw Error(fmt::format("{}: a frame of {} bytes is too long: {} are allowed", impl.Who(),
                             frame.size(), kMost));
   }
-  const std::unique_lock lock(impl.frame, deadline);
-  if (!lock) impl.Fail("sending took until the deadline");
-  if (impl.records_of_key >= impl.most_records_of_key) {
-    const std::lock_guard one_call(impl.call);
-    Succeeded(SSL_key_update(impl.ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED), "take a new key");
-    impl.records_of_key = 0;
-  }
+  const Impl::Turn turn(impl, deadline);
+  if (impl.records_of_key >= impl.most_records_of_key) impl.TakeNewKey(deadline);
   // Length and content begin in one record, and a small frame is one packet.
   const auto length = static_cast<std::uint32_t>(frame.size());
   const std::size_t head = std::min(frame.size(), Impl::kRecord - sizeof length);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <mutex>
 
 #include "privasp/channel.h"
@@ -20,15 +21,16 @@ struct Channel::Impl {
   PartyIdentity peer;
   bool known = false;  // whether `peer` is
 
-  std::timed_mutex frame;  // whoever sends, until the whole frame is out
   // One call of OpenSSL at a time, and what follows here. Never held while waiting, so that one
   // thread receives while another sends.
   mutable std::mutex call;
-  std::string failure;  // the first, which is the end
+  std::string failure;   // the first, which is the end
+  bool sending = false;  // a frame is on its way; others wait for their turn
+  std::condition_variable turn;
 
   std::atomic<bool> shut{false};
   std::atomic<std::uint64_t> sent{0}, received{0};
-  SecretBytes first = SecretBytes(kRecord);  // of a frame that is sent; under `frame`
+  SecretBytes first = SecretBytes(kRecord);  // of the frame that is being sent
   bool mid_frame = false;                    // whoever receives has not got to the end of a frame
 
   // AES-GCM is good for 2^24.5 records under one key (RFC 8446, 5.5): new ones long before that. A
@@ -49,8 +51,21 @@ struct Channel::Impl {
   // No more of this connection: an Error for who called, the end for all others.
   [[noreturn]] void Fail(const std::string& what);
 
+  // For whoever begins a frame, until it is out or has failed.
+  class Turn {
+   public:
+    Turn(Impl& impl, Deadline deadline);
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn();
+
+   private:
+    Impl& impl_;
+  };
+
   void Write(std::span<const std::uint8_t> bytes, Deadline deadline);
   void Read(std::span<std::uint8_t> bytes, Deadline deadline);
+  void TakeNewKey(Deadline deadline);
 };
 
 // Over a connected socket; the side that `accepts` is the server of TLS.

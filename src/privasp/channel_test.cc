@@ -1,196 +1,32 @@
 #include "privasp/channel.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <openssl/pem.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
-#include <atomic>
+#include <array>
 #include <csignal>
-#include <fstream>
-#include <functional>
 #include <thread>
 #include <vector>
 
-#include "base/random.h"
-#include "base/testing.h"
-#include "privasp/certificates_internal.h"
 #include "privasp/channel_impl.h"
-#include "privasp/testing.h"
+#include "privasp/tls_testing.h"
 
 namespace sotto {
 namespace {
 
-namespace fs = std::filesystem;
+using testing::AcceptingSays;
 using testing::ChannelPair;
+using testing::ChannelTest;
 using testing::Connected;
-using testing::TemporaryFolder;
-using testing::TestPki;
-
-constexpr double kLong = 20.0;  // never reached
-constexpr std::size_t kLimit = std::size_t{1} << 26;
-
-std::string ErrorOf(const std::function<void()>& action) {
-  try {
-    action();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-#define EXPECT_SAYS(text, words) EXPECT_PRED2(Says, text, words)
-bool Says(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos && text.find('\n') == std::string::npos;
-}
-
-SecretBytes RandomBytes(std::size_t size, std::uint64_t seed) {
-  SeededRng rng(seed);
-  SecretBytes bytes(size);
-  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(rng());
-  return bytes;
-}
-
-// What the authority of `pki` would sign if it did not look.
-TlsFiles Forge(const TestPki& pki, const std::string& name, CertificateFields fields,
-               EVP_PKEY* key = nullptr) {
-  const fs::path home = pki.folder / ("forged-" + name);
-  fs::create_directory(home);
-  const CertificateHandle issuer = ReadPemCertificate(pki.Authority() / "authority.pem");
-  const KeyHandle issuer_key = ReadPrivateKey(pki.Authority() / "authority.key");
-  const KeyHandle fresh = NewPrivateKey();
-  if (key == nullptr) key = fresh.get();
-  fields.name = name;
-  fields.key = key;
-  if (fields.issuer == nullptr) fields.issuer = issuer.get();
-  if (fields.issuer_key == nullptr) fields.issuer_key = issuer_key.get();
-  TlsFiles files{home / "party.pem", home / "party.key", pki.Authority() / "authority.pem"};
-  WriteCertificate(files.certificate, MakeCertificate(fields).get());
-  WritePrivateKey(files.key, key);
-  return files;
-}
-
-// The other end of a connection, by another program that trusts everybody.
-class Stranger {
- public:
-  struct Settings {
-    int version = TLS1_3_VERSION;
-    const TlsFiles* files = nullptr;  // none: no certificate
-    fs::path chain{};                 // sent along
-    bool refuses = false;             // every certificate, as if it had expired
-  };
-
-  Stranger(Socket socket, bool accepts, const Settings& settings) : socket_(std::move(socket)) {
-    const int descriptor = socket_.Descriptor();
-    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
-    const timeval patience{static_cast<time_t>(kLong), 0};
-    ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    context_.reset(SSL_CTX_new(TLS_method()));
-    SSL_CTX_set_min_proto_version(context_.get(), settings.version);
-    SSL_CTX_set_max_proto_version(context_.get(), settings.version);
-    SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_CLIENT);
-    SSL_CTX_sess_set_new_cb(context_.get(), [](SSL* ssl, SSL_SESSION*) {
-      ++*static_cast<int*>(SSL_get_app_data(ssl));
-      return 0;
-    });
-    if (settings.files != nullptr) {
-      SSL_CTX_use_certificate_file(context_.get(), settings.files->certificate.c_str(),
-                                   SSL_FILETYPE_PEM);
-      SSL_CTX_use_PrivateKey_file(context_.get(), settings.files->key.c_str(), SSL_FILETYPE_PEM);
-    }
-    if (!settings.chain.empty()) {
-      SSL_CTX_add1_chain_cert(context_.get(), ReadPemCertificate(settings.chain).get());
-    }
-    if (settings.refuses) {
-      SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, [](int, X509_STORE_CTX* context) {
-        X509_STORE_CTX_set_error(context, X509_V_ERR_CERT_HAS_EXPIRED);
-        return 0;
-      });
-    }
-    ssl_.reset(SSL_new(context_.get()));
-    SSL_set_app_data(ssl_.get(), &tickets_);
-    state_.descriptor = descriptor;
-    BIO* const bio = MakeSocketBio(state_).release();
-    SSL_set_bio(ssl_.get(), bio, bio);
-    const int done = accepts ? SSL_accept(ssl_.get()) : SSL_connect(ssl_.get());
-    if (done != 1) trouble_ = OpensslReason();
-  }
-
-  // Waits for one byte, or for what comes instead.
-  std::string Trouble() {
-    char byte = 0;
-    if (trouble_.empty() && SSL_read(ssl_.get(), &byte, 1) != 1) trouble_ = OpensslReason();
-    return trouble_;
-  }
-  int Tickets() const { return tickets_; }
-
- private:
-  Socket socket_;
-  SocketState state_;
-  int tickets_ = 0;
-  SslContextHandle context_;
-  SslHandle ssl_;
-  std::string trouble_;
-};
-
-using ClientOf = std::function<void(const std::string& address)>;
-
-// What the accepting side says of a client.
-std::string AcceptingSays(const TlsParty& party, const ClientOf& client, double seconds = kLong) {
-  const Listener listener("127.0.0.1:0");
-  auto accepted = std::async(std::launch::async, [&] {
-    const int descriptor = listener.Accept(After(kLong));
-    return ErrorOf([&] { Listener::Handshake(party, descriptor, After(seconds)); });
-  });
-  client(listener.Address());
-  return accepted.get();
-}
-
-// The same for a stranger who connects, and what the stranger is told.
-std::string AcceptingSaysOf(const TlsParty& party, const Stranger::Settings& settings,
-                            std::string& told) {
-  return AcceptingSays(party, [&](const std::string& address) {
-    told = Stranger(ConnectTo(address, After(kLong)), /*accepts=*/false, settings).Trouble();
-  });
-}
-
-// What the connecting side says of a stranger who listens.
-std::string ConnectingSaysOf(const TlsParty& party, const Stranger::Settings& settings,
-                             std::string& told) {
-  const Listener listener("127.0.0.1:0");
-  auto accepted = std::async(std::launch::async, [&] {
-    return Stranger(Socket(listener.Accept(After(kLong))), /*accepts=*/true, settings).Trouble();
-  });
-  const std::string said =
-      ErrorOf([&] { Channel::Connect(party, listener.Address(), After(kLong)); });
-  told = accepted.get();
-  return said;
-}
-
-// One deployment for all tests.
-class ChannelTest : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder = new TemporaryFolder;
-    pki = new TestPki(folder->Path());
-  }
-  static void TearDownTestSuite() {
-    delete pki;
-    delete folder;
-  }
-
-  static TemporaryFolder* folder;
-  static TestPki* pki;
-  TlsParty client_{pki->Files(Role::kClient)}, server_{pki->Files(Role::kFirstServer)};
-};
-TemporaryFolder* ChannelTest::folder = nullptr;
-TestPki* ChannelTest::pki = nullptr;
+using testing::ErrorOf;
+using testing::kLimit;
+using testing::kLong;
+using testing::RandomBytes;
 
 TEST_F(ChannelTest, BothSidesKnowEachOther) {
-  for (const Role role : testing::kAllRoles) {
+  for (const Role role : kRoles) {
     if (role == Role::kClient) continue;
     const TlsParty other(pki->Files(role));
     const ChannelPair pair = Connected(client_, other);
@@ -245,39 +81,81 @@ TEST_F(ChannelTest, SeveralSendWhileOneReceivesOnBothSides) {
     }
     for (auto& sender : senders) sender.get();
   };
-  std::thread other([&] { run(*pair.accepted); });
+  auto other = std::async(std::launch::async, [&] { run(*pair.accepted); });
   run(*pair.connected);
-  other.join();
+  other.get();
 }
 
-TEST_F(ChannelTest, KeysAreReplacedAndFramesGoOn) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
-  const auto make = [&](std::size_t i, const TlsParty& party) {
+// Over two descriptors that lead to each other, with a new key after so many records.
+ChannelPair OverSockets(const TlsParty& connects, const TlsParty& accepts, int connected,
+                        int accepted, std::uint64_t most_records) {
+  const auto make = [&](const TlsParty& party, int descriptor, bool second) {
     auto impl = std::make_unique<Channel::Impl>();
-    impl->socket = Socket(ends[i]);
+    impl->socket = Socket(descriptor);
     impl->address = "a pair of sockets";
-    impl->most_records_of_key = 3;
-    impl->Handshake(party, i == 1, After(kLong));
+    impl->most_records_of_key = most_records;
+    impl->Handshake(party, second, After(kLong));
     return std::make_unique<Channel>(std::move(impl));
   };
-  auto accepted = std::async(std::launch::async, [&] { return make(1, server_); });
-  const auto a = make(0, client_);
-  const auto b = accepted.get();
-  const auto run = [](Channel& channel) {
-    auto sent = std::async(std::launch::async, [&] {
-      for (std::size_t i = 0; i < 100; ++i) {
-        channel.Send(RandomBytes(i * 997, i), After(kLong));
-      }
-    });
-    for (std::size_t i = 0; i < 100; ++i) {
-      ASSERT_EQ(channel.Receive(kLimit, After(kLong)), RandomBytes(i * 997, i)) << i;
-    }
-    sent.get();
+  auto other = std::async(std::launch::async, [&] { return make(accepts, accepted, true); });
+  auto first = make(connects, connected, false);
+  return {std::move(first), other.get()};
+}
+
+// Frames both ways at once; the receivers begin after the senders.
+void ExchangeFrames(const ChannelPair& pair, std::size_t frames, std::size_t longest) {
+  const auto frame = [&](std::size_t i) { return RandomBytes(i * i % longest, i); };
+  const auto send = [&](Channel& channel) {
+    for (std::size_t i = 0; i < frames; ++i) channel.Send(frame(i), After(kLong));
   };
-  std::thread other([&] { run(*b); });
-  run(*a);
-  other.join();
+  const auto receive = [&](Channel& channel) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (std::size_t i = 0; i < frames; ++i) {
+      ASSERT_EQ(channel.Receive(kLimit, After(kLong)), frame(i)) << i;
+    }
+  };
+  std::vector<std::future<void>> all;
+  for (Channel* one : {pair.connected.get(), pair.accepted.get()}) {
+    all.push_back(std::async(std::launch::async, send, std::ref(*one)));
+    all.push_back(std::async(std::launch::async, receive, std::ref(*one)));
+  }
+  for (auto& each : all) each.get();
+}
+
+TEST_F(ChannelTest, ANewKeyKeepsNobodyFromReceiving) {
+  // So little fits on the way that both sides want to send a new key and cannot.
+  for (const std::size_t longest : {1, 3, 5000}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    const int little = 1;
+    for (const int end : ends) ::setsockopt(end, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    ExchangeFrames(OverSockets(client_, server_, ends[0], ends[1], 1), 300, longest);
+  }
+}
+
+// Takes what comes from one socket to another, in pieces of a few bytes.
+void Relay(int from, int to, std::uint64_t seed) {
+  SeededRng rng(seed);
+  std::array<char, 48> piece{};
+  while (true) {
+    const ssize_t n = ::recv(from, piece.data(), 1 + rng.Below(piece.size()), 0);
+    if (n <= 0 || ::send(to, piece.data(), static_cast<std::size_t>(n), MSG_NOSIGNAL) != n) break;
+  }
+  ::shutdown(to, SHUT_WR);
+}
+
+TEST_F(ChannelTest, BytesMayComeInAnyPieces) {
+  std::array<std::array<int, 2>, 2> ends{};
+  for (auto& pair : ends) {
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+  }
+  const Socket middle_a(ends[0][1]), middle_b(ends[1][1]);
+  const auto there = std::async(std::launch::async, Relay, ends[0][1], ends[1][1], 1);
+  const auto back = std::async(std::launch::async, Relay, ends[1][1], ends[0][1], 2);
+  const ChannelPair pair = OverSockets(client_, server_, ends[0][0], ends[1][0], 2);
+  ExchangeFrames(pair, 300, 997);
+  pair.connected->Shut();
+  pair.accepted->Shut();
 }
 
 TEST_F(ChannelTest, SignalsDoNotDisturb) {
@@ -314,184 +192,6 @@ TEST_F(ChannelTest, AnotherRoleOrKeyIsRefusedByRequire) {
               "its key is " + pin + ", the one that is pinned " + other);
 }
 
-TEST_F(ChannelTest, OneKeyInTwoRolesIsRefusedByThePeer) {
-  const KeyHandle key = ReadPrivateKey(pki->Files(Role::kFirstServer).key);
-  const TlsParty twin(Forge(*pki, "twin", {.role = Role::kDealer, .not_after_s = 3600}, key.get()));
-  EXPECT_SAYS(ErrorOf([&] { Connected(twin, server_); }), "one key has one role");
-}
-
-TEST_F(ChannelTest, ACertificateThatIsNotGoodNowIsRefusedOnBothSidesAndAtHome) {
-  struct Case {
-    const char* name;
-    long from, to;
-    const char *words, *alert;
-  };
-  for (const Case& c :
-       {Case{"expired", -7200, -3600, "has expired", "certificate expired"},
-        Case{"early", 3600, 7200, "is not valid yet (or a clock is wrong)", "bad certificate"}}) {
-    const TlsFiles files =
-        Forge(*pki, c.name, {.role = Role::kDealer, .not_before_s = c.from, .not_after_s = c.to});
-    EXPECT_SAYS(ErrorOf([&] { const TlsParty own(files); }),
-                "the certificate '" + files.certificate.string() + "' " + c.words);
-    std::string told;
-    EXPECT_SAYS(AcceptingSaysOf(server_, {.files = &files}, told),
-                std::string("the peer's certificate ") + c.words);
-    EXPECT_SAYS(told, c.alert);
-    EXPECT_SAYS(ConnectingSaysOf(client_, {.files = &files}, told),
-                std::string("the peer's certificate ") + c.words);
-    EXPECT_SAYS(told, c.alert);
-  }
-}
-
-TEST_F(ChannelTest, ForeignAuthoritiesAreRefusedAndTheOtherSideLearnsWhy) {
-  const TemporaryFolder elsewhere;
-  const TestPki foreign(elsewhere.Path());
-  const TlsParty stranger(foreign.Files(Role::kClient));
-  std::string told;
-  EXPECT_SAYS(
-      AcceptingSays(server_,
-                    [&](const std::string& address) {
-                      told = ErrorOf([&] { Channel::Connect(stranger, address, After(kLong)); });
-                    }),
-      "the peer refuses the connection: unknown ca");
-  EXPECT_SAYS(told, "the peer's certificate is not signed by this authority");
-
-  // Who trusts everybody is refused by the accepting side, and told at its first frame.
-  TlsFiles mixed = foreign.Files(Role::kClient);
-  EXPECT_SAYS(AcceptingSaysOf(server_, {.files = &mixed}, told),
-              "the peer's certificate is not signed by this authority");
-  EXPECT_SAYS(told, "unknown ca");
-  EXPECT_SAYS(ConnectingSaysOf(client_, {.files = &mixed}, told),
-              "the peer's certificate is not signed by this authority");
-  EXPECT_SAYS(AcceptingSaysOf(
-                  server_, {.files = &mixed, .chain = foreign.Authority() / "authority.pem"}, told),
-              "the peer's certificate is not signed by this authority");
-  mixed.authority = pki->Authority() / "authority.pem";
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(mixed); }), "is not signed by this authority");
-}
-
-TEST_F(ChannelTest, ARefusedClientLearnsWhyAtItsFirstFrame) {
-  const TlsFiles files = pki->Files(Role::kFirstServer);
-  const auto says = [&](const std::function<void(Channel&)>& use) {
-    const Listener listener("127.0.0.1:0");
-    auto accepted = std::async(std::launch::async, [&] {
-      return Stranger(Socket(listener.Accept(After(kLong))), /*accepts=*/true,
-                      {.files = &files, .refuses = true})
-          .Trouble();
-    });
-    const auto channel = Channel::Connect(client_, listener.Address(), After(kLong));
-    accepted.get();
-    return ErrorOf([&] { use(*channel); });
-  };
-  EXPECT_SAYS(says([](Channel& channel) { channel.Receive(kLimit, After(kLong)); }),
-              "the peer refuses the connection: certificate expired");
-  EXPECT_SAYS(says([](Channel& channel) {
-                for (int i = 0; i < 100; ++i) channel.Send(RandomBytes(100'000, 1), After(kLong));
-              }),
-              "the peer refuses the connection: certificate expired");
-}
-
-TEST_F(ChannelTest, CertificatesThatAreNoPartysAreRefused) {
-  std::string told;
-  // Signed by itself.
-  const KeyHandle key = NewPrivateKey();
-  const fs::path home = pki->folder / "selfish";
-  fs::create_directory(home);
-  const TlsFiles selfish{home / "party.pem", home / "party.key",
-                         pki->Authority() / "authority.pem"};
-  WriteCertificate(selfish.certificate, MakeCertificate({.role = Role::kClient,
-                                                         .name = "selfish",
-                                                         .key = key.get(),
-                                                         .issuer_key = key.get(),
-                                                         .not_after_s = 3600})
-                                            .get());
-  WritePrivateKey(selfish.key, key.get());
-  EXPECT_SAYS(AcceptingSaysOf(server_, {.files = &selfish}, told),
-              "the peer's certificate is signed by itself, not by this authority");
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(selfish); }), "is signed by itself");
-
-  // Without a role: what the authority would sign for another authority, and its own.
-  const TlsFiles authority = Forge(*pki, "sub", {.not_after_s = 3600});
-  EXPECT_SAYS(AcceptingSaysOf(server_, {.files = &authority}, told), "the peer's certificate ");
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(authority); }),
-              "the subject must have one role (organizational unit)");
-  const TlsFiles root{pki->Authority() / "authority.pem", pki->Authority() / "authority.key",
-                      pki->Authority() / "authority.pem"};
-  EXPECT_SAYS(AcceptingSaysOf(server_, {.files = &root}, told), "the peer's certificate ");
-
-  // Signed by a party, which is sent along.
-  const TlsFiles party = pki->Files(Role::kClient);
-  const CertificateHandle issuer = ReadPemCertificate(party.certificate);
-  const KeyHandle issuer_key = ReadPrivateKey(party.key);
-  const TlsFiles grandchild = Forge(*pki, "grandchild",
-                                    {.role = Role::kDealer,
-                                     .issuer = issuer.get(),
-                                     .issuer_key = issuer_key.get(),
-                                     .not_after_s = 3600});
-  EXPECT_SAYS(AcceptingSaysOf(server_, {.files = &grandchild, .chain = party.certificate}, told),
-              "the peer's certificate ");
-  EXPECT_FALSE(told.empty());
-
-  EXPECT_SAYS(AcceptingSaysOf(server_, {}, told), "the peer shows no certificate");
-  EXPECT_SAYS(told, "certificate required");
-}
-
-TEST_F(ChannelTest, FilesOfAPartyMustFit) {
-  const TlsFiles good = pki->Files(Role::kClient);
-  TlsFiles files = good;
-  files.key = pki->Files(Role::kDealer).key;
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(files); }),
-              "'" + files.key.string() + "' is the key of another certificate than '");
-  files = good;
-  files.authority = good.certificate;
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(files); }), "is no authority's certificate");
-  files = good;
-  files.certificate = good.key;
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(files); }), "is no certificate in PEM");
-  files = good;
-  files.key = good.certificate;
-  fs::permissions(files.key, fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(files); }), "is no private key of Ed25519");
-
-  files = pki->Files(Role::kClient, "careless");
-  fs::permissions(files.key, fs::perms::group_read, fs::perm_options::add);
-  EXPECT_SAYS(ErrorOf([&] { const TlsParty own(files); }), "has mode 640");
-}
-
-TEST_F(ChannelTest, OldVersionsAndGarbageAreRefused) {
-  const TlsFiles files = pki->Files(Role::kClient);
-  std::string told;
-  EXPECT_SAYS(AcceptingSaysOf(server_, {.version = TLS1_2_VERSION, .files = &files}, told),
-              "TLS 1.3 fails: unsupported protocol");
-  EXPECT_SAYS(told, "protocol version");
-  EXPECT_SAYS(ConnectingSaysOf(client_, {.version = TLS1_2_VERSION, .files = &files}, told),
-              "the peer refuses the connection: protocol version");
-  const auto plain = [](const std::string& text) {
-    return [text](const std::string& address) {
-      const Socket socket = ConnectTo(address, After(kLong));
-      ASSERT_EQ(::send(socket.Descriptor(), text.data(), text.size(), MSG_NOSIGNAL),
-                static_cast<ssize_t>(text.size()));
-      WaitFor(socket.Descriptor(), POLLIN, After(kLong));
-    };
-  };
-  EXPECT_SAYS(AcceptingSays(server_, plain(std::string(200, 'x'))), "TLS 1.3 fails: ");
-  EXPECT_SAYS(AcceptingSays(server_, plain("GET / HTTP/1.1\r\n\r\n")), "http request");
-}
-
-TEST_F(ChannelTest, ThereIsNoTicketToComeBackWith) {
-  const TlsFiles files = pki->Files(Role::kClient);
-  const Listener listener("127.0.0.1:0");
-  auto accepted = std::async(std::launch::async, [&] {
-    const auto channel = Listener::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
-    channel->Send(RandomBytes(1, 1), After(kLong));
-  });
-  Stranger stranger(ConnectTo(listener.Address(), After(kLong)), /*accepts=*/false,
-                    {.files = &files});
-  EXPECT_EQ(stranger.Trouble(), "");
-  accepted.get();
-  EXPECT_EQ(stranger.Tickets(), 0);
-}
-
 TEST_F(ChannelTest, WhoSaysNothingIsLeftAtTheDeadline) {
   EXPECT_SAYS(AcceptingSays(
                   server_,
@@ -518,6 +218,24 @@ TEST_F(ChannelTest, ReceivingEndsAtTheDeadline) {
               "receiving took until the deadline");
   EXPECT_SAYS(ErrorOf([&] { pair.connected->Receive(kLimit, After(kLong)); }),
               "closed by the peer");
+}
+
+TEST_F(ChannelTest, AFrameThatStopsHalfwayEndsAtTheDeadlineOrWithItsSender) {
+  const Listener listener("127.0.0.1:0");
+  const std::array<std::uint8_t, 6> begins = {9, 0, 0, 0, 1, 2};
+  for (const bool goes : {false, true}) {
+    auto accepted = std::async(std::launch::async, [&] {
+      return Listener::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
+    });
+    auto impl = std::make_unique<Channel::Impl>();
+    impl->socket = ConnectTo(listener.Address(), After(kLong));
+    impl->Handshake(client_, /*accepts=*/false, After(kLong));
+    const auto channel = accepted.get();
+    impl->Write(begins, After(kLong));
+    if (goes) impl.reset();
+    EXPECT_SAYS(ErrorOf([&] { channel->Receive(kLimit, After(goes ? kLong : 0.05)); }),
+                goes ? "closed by the peer" : "receiving took until the deadline");
+  }
 }
 
 TEST_F(ChannelTest, SendingToWhoDoesNotReadEndsAtTheDeadline) {
@@ -571,6 +289,19 @@ TEST_F(ChannelTest, APeerThatIsGoneIsAnError) {
   EXPECT_SAYS(gone, "closed by the peer");
 }
 
+TEST_F(ChannelTest, WhatThePeerSaidLastIsReadAfterSendingHasFailed) {
+  ChannelPair pair = Connected(client_, server_);
+  pair.accepted->Send(RandomBytes(40'000, 1), After(kLong));
+  pair.accepted.reset();
+  EXPECT_SAYS(ErrorOf([&] {
+                for (int i = 0; i < 1000; ++i) pair.connected->Send({}, After(kLong));
+              }),
+              "closed by the peer");
+  EXPECT_EQ(pair.connected->Receive(kLimit, After(kLong)), RandomBytes(40'000, 1));
+  EXPECT_SAYS(ErrorOf([&] { pair.connected->Receive(kLimit, After(kLong)); }),
+              "closed by the peer");
+}
+
 TEST_F(ChannelTest, AConnectionThatBreaksIsClosedByThePeerToo) {
   const Listener listener("127.0.0.1:0");
   auto accepted = std::async(std::launch::async, [&] {
@@ -602,54 +333,6 @@ TEST_F(ChannelTest, ShutWakesWhoWaits) {
   EXPECT_SAYS(ErrorOf([&] { pair.connected->Receive(kLimit, After(kLong)); }),
               "the connection was shut here");
   EXPECT_SAYS(ErrorOf([&] { pair.accepted->Receive(kLimit, After(kLong)); }), "closed by the peer");
-}
-
-TEST_F(ChannelTest, AListenerThatIsShutAcceptsNoMore) {
-  Listener listener("127.0.0.1:0");
-  EXPECT_EQ(listener.Accept(After(0.02)), -1);
-  auto waiting = std::async(std::launch::async, [&] { return listener.Accept(After(kLong)); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  listener.Shut();
-  EXPECT_EQ(waiting.get(), -1);
-  const Socket late = ConnectTo(listener.Address(), After(kLong));
-  EXPECT_EQ(listener.Accept(After(kLong)), -1);
-}
-
-TEST_F(ChannelTest, AddressesAreReadExactly) {
-  for (const char* address : {"", ":", "localhost", "localhost:", ":5000", "127.0.0.1:65536",
-                              "127.0.0.1:-1", "127.0.0.1:5x", "127.0.0.1: 5", "::1:5000", "[]:5",
-                              "[::1]5000", "[::1]", "[127.0.0.1]:5000"}) {
-    EXPECT_NE(ErrorOf([&] { const Listener listener(address); }), "") << address;
-    EXPECT_NE(ErrorOf([&] { Channel::Connect(client_, address, After(kLong)); }), "") << address;
-  }
-  EXPECT_EQ(ErrorOf([&] { Channel::Connect(client_, "127.0.0.1:0", After(kLong)); }),
-            "'127.0.0.1:0' is no address: host:port or [IPv6]:port with a port of 1 to 65535");
-  EXPECT_NO_THROW(Connected(client_, server_, "localhost:0"));
-}
-
-TEST_F(ChannelTest, IPv6AddressesStandInBrackets) {
-  try {
-    const Listener listener("[::1]:0");
-    EXPECT_TRUE(listener.Address().starts_with("[::1]:")) << listener.Address();
-  } catch (const Error& error) {
-    GTEST_SKIP() << error.what();
-  }
-  const ChannelPair pair = Connected(client_, server_, "[::1]:0");
-  pair.connected->Send(RandomBytes(5, 1), After(kLong));
-  EXPECT_EQ(pair.accepted->Receive(5, After(kLong)), RandomBytes(5, 1));
-}
-
-TEST_F(ChannelTest, APortInUseAndAPortOfNobodyAreSaidSo) {
-  std::string address;
-  {
-    const Listener listener("127.0.0.1:0");
-    address = listener.Address();
-    EXPECT_EQ(ErrorOf([&] { const Listener second(address); }),
-              "cannot listen on " + address + ": Address already in use");
-  }
-  EXPECT_EQ(ErrorOf([&] { Channel::Connect(client_, address, After(kLong)); }),
-            "cannot connect to " + address + ": Connection refused");
-  EXPECT_NO_THROW(const Listener again(address));
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ void Listener::Shut() {
 
 std::unique_ptr<Channel> Listener::Handshake(const TlsParty& party, int descriptor,
                                              Deadline deadline) {
+  if (descriptor < 0) throw Error("nobody has connected");
   Socket socket(descriptor);
   std::string address = PeerAddress(descriptor);
   return MakeChannel(party, std::move(socket), std::move(address), /*accepts=*/true, deadline);

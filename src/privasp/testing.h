@@ -13,9 +13,6 @@
 
 namespace sotto::testing {
 
-inline constexpr Role kAllRoles[] = {Role::kClient, Role::kProvider, Role::kDealer,
-                                     Role::kFirstServer, Role::kSecondServer};
-
 // An authority in `folder`/authority and a party of each role, named after it. Ends that deal in
 // private keys in one folder are for tests alone.
 struct TestPki {
@@ -23,7 +20,7 @@ struct TestPki {
 
   explicit TestPki(std::filesystem::path where) : folder(std::move(where)) {
     MakeAuthority(Authority(), "authority", 3650);
-    for (const Role role : kAllRoles) Files(role);
+    for (const Role role : kRoles) Files(role);
   }
 
   std::filesystem::path Authority() const { return folder / "authority"; }
