@@ -1,0 +1,147 @@
+// sotto privasp keys authority|request|sign|show: who the parties are to each other.
+#include "report/privasp_keys.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/privasp.h"
+#include "cli/verbs.h"
+#include "privasp/certificates.h"
+
+namespace sotto::cli {
+namespace {
+
+struct KeysFlags {
+  std::filesystem::path folder, request, certificate;
+  std::string role, name = "authority";
+  int days = 365;
+  ForceFlag force;
+  bool json = false;
+
+  void AddRole(CLI::App& verb) {
+    std::vector<std::string> roles;
+    for (const Role each : kRoles) roles.emplace_back(RoleName(each));
+    verb.add_option("--role", role, "Of the party in the deployment")
+        ->required()
+        ->check(CLI::IsMember(roles));
+  }
+  void AddDays(CLI::App& verb) {
+    constexpr int kMost = 36500;
+    verb.add_option("--days", days, "For which the certificate is good, from now on")
+        ->check(CLI::Range(1, kMost));
+  }
+};
+
+std::string InFolder(const KeysFlags& flags, const char* file) {
+  return (flags.folder / file).string();
+}
+
+void AddAuthority(CLI::App& keys) {
+  auto flags = std::make_shared<KeysFlags>();
+  flags->days = 3650;
+  CLI::App* verb = AddVerb(
+      keys, "authority",
+      "Makes the authority of a deployment, whose signature says which role a party has. Its "
+      "private\nkey should be on no machine of the service.",
+      "  sotto privasp keys authority -o authority/\n"
+      "  sotto privasp keys authority -o authority/ --name helpline-2026 --days 1825");
+  verb->add_option("-o,--out", flags->folder,
+                   "Folder of authority.pem, authority.key and the list of what was signed")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--name", flags->name, "1 to 64 letters, digits and . _ -");
+  flags->AddDays(*verb);
+  verb->callback([flags] {
+    MakeAuthority(flags->folder, flags->name, flags->days);
+    fmt::print("{} goes to every party, {} to nobody.\n", InFolder(*flags, "authority.pem"),
+               InFolder(*flags, "authority.key"));
+  });
+}
+
+void AddRequest(CLI::App& keys) {
+  auto flags = std::make_shared<KeysFlags>();
+  CLI::App* verb =
+      AddVerb(keys, "request",
+              "Makes a party's private key, which never leaves its machine, and the request for a "
+              "certificate.",
+              "  sotto privasp keys request --role server1 --name alpha -o alpha/\n"
+              "  sotto privasp keys request --role client --name phone-7 -o phone/");
+  flags->AddRole(*verb);
+  verb->add_option("--name", flags->name, "1 to 64 letters, digits and . _ -")
+      ->required()
+      ->default_str("");
+  verb->add_option("-o,--out", flags->folder, "Folder of party.key and party.csr")
+      ->required()
+      ->type_name("DIR");
+  verb->callback([flags] {
+    MakeRequest(flags->folder, ParseRole(flags->role), flags->name);
+    fmt::print("{} goes to the authority, {} to nobody.\n", InFolder(*flags, "party.csr"),
+               InFolder(*flags, "party.key"));
+  });
+}
+
+void AddSign(CLI::App& keys) {
+  auto flags = std::make_shared<KeysFlags>();
+  CLI::App* verb = AddVerb(
+      keys, "sign",
+      "Signs a party's request with the authority's key. A key that was signed in another role "
+      "before\nis refused. Prints what the certificate says; its pin is what others are told to "
+      "expect.",
+      "  sotto privasp keys sign alpha/party.csr --authority authority/ --role server1 "
+      "-o alpha/party.pem\n"
+      "  sotto privasp keys sign phone/party.csr --authority authority/ --role client --days 30 "
+      "-o phone/party.pem");
+  verb->add_option("REQUEST", flags->request, "The party's request, party.csr")->required();
+  verb->add_option("--authority", flags->folder, "The authority's folder")
+      ->required()
+      ->type_name("DIR");
+  flags->AddRole(*verb);
+  verb->add_option("-o,--out", flags->certificate, "The certificate, which goes to the party")
+      ->required()
+      ->type_name("CERT.pem");
+  flags->AddDays(*verb);
+  flags->force.Add(*verb);
+  verb->add_flag("--json", flags->json, "Print as JSON");
+  verb->callback([flags] {
+    flags->force.Check(flags->certificate);
+    SignRequest(flags->folder, flags->request, ParseRole(flags->role), flags->days,
+                flags->certificate);
+    fmt::print("{}", PrintedCertificate(ReadCertificate(flags->certificate), flags->json));
+  });
+}
+
+void AddShow(CLI::App& keys) {
+  auto flags = std::make_shared<KeysFlags>();
+  CLI::App* verb =
+      AddVerb(keys, "show",
+              "Prints what a party's certificate says: role, name, pin, from when to when it is "
+              "good. Whether\nthe authority signed it is checked when the party connects.",
+              "  sotto privasp keys show alpha/party.pem\n"
+              "  sotto privasp keys show alpha/party.pem --json");
+  verb->add_option("CERT.pem", flags->certificate, "The certificate")->required();
+  verb->add_flag("--json", flags->json, "Print as JSON");
+  verb->callback([flags] {
+    fmt::print("{}", PrintedCertificate(ReadCertificate(flags->certificate), flags->json));
+  });
+}
+
+}  // namespace
+
+void AddPrivaspKeys(CLI::App& privasp) {
+  CLI::App* verb =
+      AddVerb(privasp, "keys",
+              "Who the parties are to each other: makes an authority, keys of parties and their "
+              "certificates.",
+              "  sotto privasp keys authority -o authority/\n"
+              "  sotto privasp keys request --role server1 --name alpha -o alpha/\n"
+              "  sotto privasp keys sign alpha/party.csr --authority authority/ --role server1 "
+              "-o alpha/party.pem");
+  verb->require_subcommand(1);
+  AddAuthority(*verb);
+  AddRequest(*verb);
+  AddSign(*verb);
+  AddShow(*verb);
+}
+
+}  // namespace sotto::cli
