@@ -9,8 +9,8 @@ declare -A packages=(
   [program]="g++ cmake ninja-build pkg-config ccache libsndfile1-dev libsoxr-dev libkissfft-dev
     libsodium-dev libssl-dev libfmt-dev nlohmann-json3-dev libcli11-dev libhwy-dev libeigen3-dev
     zlib1g-dev libopenblas-pthread-dev node-d3"
-  [demo]="flite"                                        # its voices
-  [tests]="flite libgtest-dev libbenchmark-dev
+  [demo]="flite pocketsphinx-testdata"                  # voices of programs and of people
+  [tests]="flite pocketsphinx-testdata libgtest-dev libbenchmark-dev
     libpocketsphinx-dev pocketsphinx-en-us"             # the smaller of two recognisers
   [training]="libtorch-dev"
   [fuzz]="clang libclang-rt-14-dev"

@@ -332,6 +332,7 @@ SOTTO_FLAG_TYPE(std::filesystem::path);
 SOTTO_FLAG_TYPE(std::optional<double>);
 SOTTO_FLAG_TYPE(std::optional<std::uint64_t>);
 SOTTO_FLAG_TYPE(std::string);
+SOTTO_FLAG_TYPE(std::uint32_t);
 SOTTO_FLAG_TYPE(std::uint64_t);
 SOTTO_FLAG_TYPE(std::vector<double>);
 SOTTO_FLAG_TYPE(std::vector<int>);

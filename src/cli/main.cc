@@ -40,6 +40,7 @@ int Run(int argc, char** argv) {
   AddVerify(app);
   app.heading("Tell genuine voices from synthetic ones");
   AddSpoof(app);
+  AddPrivasp(app);
   app.heading("Differential privacy");
   AddDp(app);
   app.heading("Training");

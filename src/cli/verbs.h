@@ -93,6 +93,7 @@ void AddDp(CLI::App& app);
 void AddEmbed(CLI::App& app);
 void AddEvaluate(CLI::App& app);
 void AddFit(CLI::App& app);
+void AddPrivasp(CLI::App& app);
 void AddProtectEmbedding(CLI::App& app);
 void AddScore(CLI::App& app);
 void AddSpoof(CLI::App& app);

@@ -12,7 +12,7 @@ namespace sotto {
 namespace {
 
 constexpr int kDays = 365;
-constexpr Role kRoles[] = {Role::kFirstServer, Role::kSecondServer, Role::kDealer, Role::kProvider,
+constexpr Role kParties[] = {Role::kFirstServer, Role::kSecondServer, Role::kDealer, Role::kProvider,
                            Role::kClient};
 
 std::string LoopbackAddress(int port, int offset) {
@@ -44,14 +44,14 @@ void MakeLocalDeployment(const std::filesystem::path& folder, int port,
   MakePrivateFolder(folder, "");
   MakeAuthority(folder / "authority", "local", kDays);
   std::map<Role, PeerConfig> all;
-  for (const Role role : kRoles) {
+  for (const Role role : kParties) {
     all[role].pin = MakeParty(folder, folder / RoleName(role), role, RoleName(role)).pin;
   }
   all[Role::kFirstServer].address = LoopbackAddress(port, 0);
   do {
     all[Role::kSecondServer].address = LoopbackAddress(port, 1);
   } while (all[Role::kSecondServer].address == all[Role::kFirstServer].address);
-  for (const Role role : kRoles) {
+  for (const Role role : kParties) {
     PartyConfig config = Basics();
     config.limits = limits;
     const bool server = role == Role::kFirstServer || role == Role::kSecondServer;

@@ -246,10 +246,11 @@ std::uint64_t SegmentHeader::FileBytes(File file) const {
 }
 
 std::vector<std::uint8_t> SegmentHeader::Serialise(File file) const {
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes(kFixedBytes + 8 * lengths.size());
+  std::uint8_t* to = bytes.data();
   const auto append = [&](const void* from, std::size_t n) {
-    const auto* first = static_cast<const std::uint8_t*>(from);
-    bytes.insert(bytes.end(), first, first + n);
+    if (n > 0) std::memcpy(to, from, n);
+    to += n;
   };
   const std::array<std::uint32_t, 3> numbers = {kVersion, pieces, 0};
   append((file == File::kKeys ? kKeyLetters : kMaterialLetters).data(), 4);

@@ -142,7 +142,7 @@ void ServedModel::BurnMemory() {
   server_->ForgetIds();
 }
 
-bool ServedModel::PeerSays(const AnnounceMessage& peer) {
+ServedModel::Reply ServedModel::PeerSays(const AnnounceMessage& peer) {
   if (peer.card != Card() || peer.offer != offer_.Fingerprint()) {
     throw Error("the other server has another model of this id");
   }
@@ -154,10 +154,11 @@ bool ServedModel::PeerSays(const AnnounceMessage& peer) {
     server_->Meet(peer.hello);
     met_ = peer.hello;
   }
+  const bool first_time = !peer_here_;
   peer_here_ = true;
   peer_segments_.clear();
   for (const SegmentState& segment : peer.segments) peer_segments_[segment.id] = segment;
-  return peer.needs_opened && stage_ != Stage::kNeedsMasks;
+  return {first_time, peer.needs_opened && stage_ != Stage::kNeedsMasks};
 }
 
 OpenedMaskMessage ServedModel::OwnOpened() const {

@@ -51,9 +51,12 @@ class ServedModel {
   AnnounceMessage Announce() const;
   // The link has come up, or gone: what is in memory is burnt, since the other's may differ.
   void LinkChanged();
-  // What the other server says of its model. True when an OpenedMask has to be sent to it. Throws
-  // Error where its model is another one.
-  bool PeerSays(const AnnounceMessage& peer);
+  // What the other server says of its model. Throws Error where that is another one.
+  struct Reply {
+    bool announce = false;     // it may not know of ours yet
+    bool send_opened = false;  // it needs our OpenedMask
+  };
+  Reply PeerSays(const AnnounceMessage& peer);
   OpenedMaskMessage OwnOpened() const;
   void TakeOpened(const OpenedMaskMessage& opened);
   // First server: takes blocks out of the store until enough is ready, and returns what to ask the

@@ -84,7 +84,7 @@ void ServerService::Stop() {
         const std::scoped_lock one(connection.mutex);
         const bool link = connection.channel &&
                           connection.channel->Peer().role == Role::kSecondServer;
-        if (connection.answering) {
+        if (connection.answering && !connection.ended) {
           busy = true;
         } else if (connection.channel && !link) {
           connection.channel->Shut();
@@ -316,7 +316,7 @@ SecretBytes ServerService::AnswerDealer(std::span<const std::uint8_t> frame) {
       log_.Info("masks taken", {{"model", model->Offer().name}});
       Do([this, model] {
         Announce(*model);
-        link_.Send(model->OwnOpened().Serialise());
+        if (link_.Up()) link_.Send(model->OwnOpened().Serialise());
       });
       break;
     }
@@ -441,11 +441,16 @@ ServerService::Models ServerService::AllModels() const {
   return all;
 }
 
-std::shared_ptr<ServedModel> ServerService::Find(const ModelId& id) const {
+std::shared_ptr<ServedModel> ServerService::FindOrNull(const ModelId& id) const {
   const std::scoped_lock lock(models_mutex_);
   const auto found = models_.find(id);
-  if (found == models_.end()) throw Refused(Reason::kModel, "no model of this id is here");
-  return found->second;
+  return found == models_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<ServedModel> ServerService::Find(const ModelId& id) const {
+  auto model = FindOrNull(id);
+  if (!model) throw Refused(Reason::kModel, "no model of this id is here");
+  return model;
 }
 
 // The newest that fits and is ready.
@@ -522,8 +527,11 @@ void ServerService::HandlePeer(SecretBytes frame) {
     switch (KindOf(bytes)) {
       case MessageKind::kAnnounce: {
         const auto peer = AnnounceMessage::Parse(bytes);
-        const auto model = Find(peer.card.id);
-        if (model->PeerSays(peer)) link_.Send(model->OwnOpened().Serialise());
+        const auto model = FindOrNull(peer.card.id);
+        if (!model) break;  // it will be told when this one has come here too
+        const ServedModel::Reply reply = model->PeerSays(peer);
+        if (reply.announce) Announce(*model);
+        if (reply.send_opened) link_.Send(model->OwnOpened().Serialise());
         break;
       }
       case MessageKind::kOpenedMask: {

@@ -72,6 +72,7 @@ class ServerService {
   void LoadModel(const LoadModelMessage& load);
   void Retire(const std::string& name);
   Models AllModels() const;
+  std::shared_ptr<ServedModel> FindOrNull(const ModelId& id) const;
   std::shared_ptr<ServedModel> Find(const ModelId& id) const;
   std::shared_ptr<ServedModel> Offered(const AskOfferMessage& asked) const;
   void DrainReplaced();

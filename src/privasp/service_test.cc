@@ -56,7 +56,19 @@ TEST_P(Service, AnswersWhatThePlainNetDoes) {
   EXPECT_EQ(client.LastCost().rounds, decision_only ? 2 : 1);
   ExpectPlainAnswers(client, model, SomeInputs(model, 5, 2));
   // More than are ready: they come out of the store.
+  ASSERT_TRUE(Eventually([&] { return parties.Stored("small") >= 24; }));
   ExpectPlainAnswers(client, model, SomeInputs(model, 20, 3));
+}
+
+TEST(Services, SeveralModelsAtATime) {
+  const SpoofModel model = SmallSpoofModel(), wider = SmallSpoofModel(5);
+  LocalParties parties;
+  ASSERT_TRUE(parties.Load(model, "a", Scenario::kSharedModel).active);
+  ASSERT_TRUE(parties.Load(wider, "b", Scenario::kPublicModel).active);
+  SecureClient a = parties.ClientOf("a"), b = parties.ClientOf("b");
+  ExpectPlainAnswers(a, model, SomeInputs(model, 3, 1));
+  ExpectPlainAnswers(b, wider, SomeInputs(wider, 3, 1));
+  EXPECT_EQ(parties.ClientOf().Offer().name, "b");
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 // For tests and benchmarks: all parties in one process, over real connections on the loopback.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
+#include "base/json.h"
 #include "base/testing.h"
 #include "privasp/dealer_service.h"
 #include "privasp/local_deployment.h"
@@ -66,6 +69,21 @@ class LocalParties {
   LoadedModel Load(const SpoofModel& model, const std::string& name, Scenario scenario,
                    double wait_s = 20.0) {
     return LoadModelAtServers(Config(Role::kProvider), model, name, scenario, wait_s);
+  }
+  // Utterances of a model that both servers have, on disk and in memory.
+  std::size_t Stored(const std::string& name) const {
+    std::size_t least = ~std::size_t{0};
+    for (const auto& server : servers_) {
+      std::size_t here = 0;
+      const nlohmann::json status = ParseJson(server->StatusJson());
+      for (const auto& model : status["models"]) {
+        if (model["name"] == name) {
+          here = model["stored"].get<std::size_t>() + model["ready"].get<std::size_t>();
+        }
+      }
+      least = std::min(least, here);
+    }
+    return least;
   }
   SecureClient ClientOf(const std::string& model = "") {
     return {Config(Role::kClient), model};
