@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/privasp.h"
 #include "cli/verbs.h"
@@ -20,8 +23,8 @@ struct KeysFlags {
   bool json = false;
 
   void AddRole(CLI::App& verb) {
-    std::vector<std::string> roles;
-    for (const Role each : kRoles) roles.emplace_back(RoleName(each));
+    std::vector<std::string> roles(kRoles.size());
+    std::transform(kRoles.begin(), kRoles.end(), roles.begin(), RoleName);
     verb.add_option("--role", role, "Of the party in the deployment")
         ->required()
         ->check(CLI::IsMember(roles));

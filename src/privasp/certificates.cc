@@ -141,8 +141,7 @@ PartyIdentity SignRequest(const fs::path& authority, const fs::path& request, Ro
   const std::string where = fmt::format("'{}'", request.string());
   const RequestHandle asked = ReadRequest(request);
   EVP_PKEY* key = X509_REQ_get0_pubkey(asked.get());
-  const PartyIdentity identity =
-      IdentityOfSubject(X509_REQ_get_subject_name(asked.get()), key, where);
+  PartyIdentity identity = IdentityOfSubject(X509_REQ_get_subject_name(asked.get()), key, where);
   if (X509_REQ_verify(asked.get(), key) != 1) {
     ERR_clear_error();
     throw Error(fmt::format("{} is not signed by its own key: damaged or changed", where));

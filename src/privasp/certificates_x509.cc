@@ -54,7 +54,7 @@ std::string SubjectField(const X509_NAME* subject, int field, const char* field_
   const int length =
       ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
   if (length < 0) throw Error(fmt::format("{}: {} is no text", where, field_name));
-  const std::string value(reinterpret_cast<const char*>(text), static_cast<std::size_t>(length));
+  std::string value(reinterpret_cast<const char*>(text), static_cast<std::size_t>(length));
   OPENSSL_free(text);
   return value;
 }
@@ -92,8 +92,7 @@ Role ParseRole(const std::string& name) {
 std::string PinOf(EVP_PKEY* key) {
   unsigned char* der = nullptr;
   const int length = Succeeded(i2d_PUBKEY(key, &der), "write the public key");
-  const std::string pin =
-      Sha256({reinterpret_cast<const char*>(der), static_cast<std::size_t>(length)});
+  std::string pin = Sha256({reinterpret_cast<const char*>(der), static_cast<std::size_t>(length)});
   OPENSSL_free(der);
   return pin;
 }

@@ -31,7 +31,7 @@ bool IsOver(Deadline deadline) { return std::chrono::steady_clock::now() >= dead
 // "certificate expired" of "sslv3 alert certificate expired".
 std::string AlertName(unsigned long error) {
   const char* reason = ERR_reason_error_string(error);
-  const std::string text = reason == nullptr ? "unknown" : reason;
+  std::string text = reason == nullptr ? "unknown" : reason;
   const std::size_t at = text.find("alert ");
   return at == std::string::npos ? text : text.substr(at + 6);
 }

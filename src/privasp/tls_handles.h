@@ -37,7 +37,7 @@ using StoreContextHandle = std::unique_ptr<X509_STORE_CTX, FreeBy<X509_STORE_CTX
 // The last error of this thread, in OpenSSL's words; the others are forgotten.
 inline std::string OpensslReason() {
   const char* reason = ERR_reason_error_string(ERR_peek_last_error());
-  const std::string text = reason == nullptr ? "no reason given" : reason;
+  std::string text = reason == nullptr ? "no reason given" : reason;
   ERR_clear_error();
   return text;
 }

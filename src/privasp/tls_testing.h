@@ -161,8 +161,7 @@ inline std::string ConnectingSaysOf(const TlsParty& party, const Stranger::Setti
   auto accepted = std::async(std::launch::async, [&] {
     return Stranger(Socket(listener.Accept(After(kLong))), /*accepts=*/true, settings).Trouble();
   });
-  const std::string said =
-      ErrorOf([&] { Channel::Connect(party, listener.Address(), After(kLong)); });
+  std::string said = ErrorOf([&] { Channel::Connect(party, listener.Address(), After(kLong)); });
   told = accepted.get();
   return said;
 }
