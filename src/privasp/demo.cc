@@ -22,11 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRecorded = "/usr/share/pocketsphinx/test/data/librivox";
+// Two sets of recordings: a microphone, and an audio book after MP3.
+constexpr const char* kRecorded[] = {"/usr/share/pocketsphinx/test/data/cards",
+                                     "/usr/share/pocketsphinx/test/data/librivox"};
 constexpr const char* kFlite = "/usr/bin/flite";
 constexpr const char* kVoices[] = {"slt", "rms", "awb"};
 constexpr const char* kSentence = "My name is on the list, but my voice is my own.";
-constexpr std::size_t kMostRecordings = 3;  // of those that are found
+constexpr std::size_t kOfEach = 2;  // the first
 constexpr double kPartySeconds = 60.0;
 
 // A private folder of this run.
@@ -57,12 +59,16 @@ Inputs FindInputs(const DemoOptions& options, const WorkFolder& work,
                   std::vector<std::string>& notes) {
   Inputs inputs{options.genuine, options.synthetic};
   if (!inputs.genuine.empty() || !inputs.synthetic.empty()) return inputs;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(kRecorded, ignored)) {
-    if (entry.path().extension() == ".wav") inputs.genuine.push_back(entry.path());
+  for (const char* folder : kRecorded) {
+    std::vector<fs::path> found;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() == ".wav") found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    found.resize(std::min(found.size(), kOfEach));
+    inputs.genuine.insert(inputs.genuine.end(), found.begin(), found.end());
   }
-  std::sort(inputs.genuine.begin(), inputs.genuine.end());
-  inputs.genuine.resize(std::min(inputs.genuine.size(), kMostRecordings));
   if (inputs.genuine.empty()) {
     notes.push_back(
         "no genuine recording is here: give --genuine FILE, or install pocketsphinx-testdata");
