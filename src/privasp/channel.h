@@ -62,7 +62,8 @@ class Channel {
   ~Channel();
 
   // `address` is "host:port" ("[::1]:port" for IPv6). Throws Error: refused, handshake failed,
-  // certificate expired or foreign.
+  // certificate expired or foreign. In TLS 1.3 the accepting side looks at the certificate last:
+  // one that it refuses is an Error of the first Send or Receive.
   static std::unique_ptr<Channel> Connect(const TlsParty& party, const std::string& address,
                                           Deadline deadline);
 
@@ -72,7 +73,8 @@ class Channel {
 
   void Send(std::span<const std::uint8_t> frame, Deadline deadline);
   // Throws Error: closed by the peer, past the deadline, a frame of more than `limit` bytes, which
-  // is not read. After an Error the channel is of no more use.
+  // is not read. After an Error the channel is of no more use, except that what the peer had sent
+  // before Send failed may still be received.
   SecretBytes Receive(std::size_t limit, Deadline deadline);
   // True when a frame (or the end) has begun to arrive within the deadline; waits without lock.
   bool Readable(Deadline deadline) const;
@@ -80,7 +82,7 @@ class Channel {
   // From any thread: who waits in Receive or Send gets an Error at once.
   void Shut();
 
-  std::uint64_t BytesSent() const;  // of frames, without TLS
+  std::uint64_t BytesSent() const;  // of frames and their lengths, without TLS
   std::uint64_t BytesReceived() const;
 
  private:
