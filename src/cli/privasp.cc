@@ -80,9 +80,9 @@ void AddProvider(CLI::App& privasp) {
       "replaced as soon as the new one has material: queries go on in the meantime.",
       "  sotto privasp provider load privasp-1024 --config provider.json\n"
       "  sotto privasp provider load mine.safetensors --scenario 1 --config provider.json");
-  load->add_option("MODEL", flags->model,
-                   fmt::format("A file from sotto spoof train, or {} or {}", kPrivasp1024,
-                               kPrivasp512))
+  load->add_option(
+          "MODEL", flags->model,
+          fmt::format("A file from sotto spoof train, or {} or {}", kPrivasp1024, kPrivasp512))
       ->required();
   load->add_option("--scenario", flags->scenario,
                    "1: the servers know the model; 2: they have shares of it")
@@ -185,7 +185,8 @@ void AddLoad(CLI::App& privasp) {
   LoadOptions& options = flags->options;
   CLI::App* verb = AddVerb(
       privasp, "load",
-      "Puts a bounded load of random inputs on one's own servers, and compares the answers with the\n"
+      "Puts a bounded load of random inputs on one's own servers, and compares the answers with "
+      "the\n"
       "plain net where it is given. Exit code 1 for a wrong answer or an id that was given out "
       "twice.",
       "  sotto privasp load --config client.json --queries 1000 --concurrency 16\n"
@@ -203,8 +204,8 @@ void AddLoad(CLI::App& privasp) {
     CheckUsage([&] { flags->options.Validate(); });
     if (!flags->plain.empty()) flags->options.plain = OpenSpoofModel(flags->plain);
     const LoadResult result = RunLoad(ReadConfig(flags->config), flags->options);
-    fmt::print("{}", flags->json ? LoadJson(result, flags->options)
-                                 : LoadText(result, flags->options));
+    fmt::print("{}",
+               flags->json ? LoadJson(result, flags->options) : LoadText(result, flags->options));
     if (result.wrong > 0 || result.reused > 0) throw ExitWith{1};
   });
 }
@@ -226,12 +227,11 @@ void AddDemo(CLI::App& privasp) {
   verb->add_option("--genuine", flags->genuine,
                    "Recordings of people (default: those of pocketsphinx-testdata)")
       ->type_name("FILE");
-  verb->add_option("--synthetic", flags->synthetic,
-                   "Synthetic speech (default: what flite speaks)")
+  verb->add_option("--synthetic", flags->synthetic, "Synthetic speech (default: what flite speaks)")
       ->type_name("FILE");
-  verb->add_option("--model", flags->models,
-                   fmt::format("Files from sotto spoof train, or {} or {}", kPrivasp1024,
-                               kPrivasp512));
+  verb->add_option(
+      "--model", flags->models,
+      fmt::format("Files from sotto spoof train, or {} or {}", kPrivasp1024, kPrivasp512));
   verb->add_flag("--json", flags->json, "Print everything as JSON");
   verb->callback([flags] {
     DemoOptions options;
@@ -256,7 +256,9 @@ void AddPrivasp(CLI::App& app) {
       "  sotto privasp demo\n"
       "  sotto privasp client recording.wav --config client.json");
   verb->require_subcommand(1);
+  verb->heading("See it");
   AddDemo(*verb);
+  verb->heading("Run the parties");
   AddPrivaspKeys(*verb);
   AddParty(*verb, "server",
            "Runs one of the two servers (the certificate says which) until SIGTERM or SIGINT.",
@@ -270,6 +272,7 @@ void AddPrivasp(CLI::App& app) {
            RunDealer);
   AddProvider(*verb);
   AddClient(*verb);
+  verb->heading("Look after them");
   AddStatus(*verb);
   AddLoad(*verb);
 }

@@ -5,6 +5,6 @@
 
 namespace sotto::cli {
 
-void AddPrivaspKeys(CLI::App& privasp);  // authority, request, sign, show
+void AddPrivaspKeys(CLI::App& privasp);  // authority, request, sign, show, local
 
 }  // namespace sotto::cli

@@ -11,6 +11,7 @@
 #include "cli/privasp.h"
 #include "cli/verbs.h"
 #include "privasp/certificates.h"
+#include "privasp/local_deployment.h"
 
 namespace sotto::cli {
 namespace {
@@ -129,6 +130,39 @@ void AddShow(CLI::App& keys) {
   });
 }
 
+struct LocalFlags {
+  std::string folder;
+  int port = 7701;
+};
+
+void AddLocal(CLI::App& keys) {
+  auto flags = std::make_shared<LocalFlags>();
+  CLI::App* verb = AddVerb(keys, "local",
+                           "Makes an authority and the keys, certificates and configurations of "
+                           "all parties, for trying\n"
+                           "on one host, which protects nobody.",
+                           "  sotto privasp keys local -o parties/\n"
+                           "  sotto privasp keys local -o parties/ --port 9000");
+  verb->add_option("-o,--out", flags->folder, "A folder for each party is made in it")
+      ->required()
+      ->type_name("DIR");
+  verb->add_option("--port", flags->port,
+                   "Of the first server on the loopback; the second has the next one")
+      ->check(CLI::Range(1024, 65534));
+  verb->callback([flags] {
+    MakeLocalDeployment(flags->folder, flags->port);
+    fmt::print("All parties' keys lie in {} together: for trying alone.\n", flags->folder);
+    for (const auto& [party, role] :
+         {std::pair("server", Role::kFirstServer), std::pair("server", Role::kSecondServer),
+          std::pair("dealer", Role::kDealer),
+          std::pair("provider load privasp-1024", Role::kProvider),
+          std::pair("client recording.wav", Role::kClient)}) {
+      fmt::print("  sotto privasp {} --config {}\n", party,
+                 LocalConfig(flags->folder, role).string());
+    }
+  });
+}
+
 }  // namespace
 
 void AddPrivaspKeys(CLI::App& privasp) {
@@ -145,6 +179,7 @@ void AddPrivaspKeys(CLI::App& privasp) {
   AddRequest(*verb);
   AddSign(*verb);
   AddShow(*verb);
+  AddLocal(*verb);
 }
 
 }  // namespace sotto::cli

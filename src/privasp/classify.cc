@@ -19,8 +19,8 @@ double MsSince(Clock::time_point then) {
 }  // namespace
 
 std::size_t Classified::Refused() const {
-  return static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return !row.refused.empty(); }));
+  return static_cast<std::size_t>(std::count_if(
+      rows.begin(), rows.end(), [](const auto& row) { return !row.refused.empty(); }));
 }
 
 Classified ClassifyAtService(const PartyConfig& config, const std::string& model,

@@ -24,7 +24,7 @@ constexpr std::uint32_t kMostUtterances = 1U << 20;
 
 struct CountField {
   const char* name;
-  std::uint32_t ServiceLimits::* field;
+  std::uint32_t ServiceLimits::*field;
 };
 constexpr CountField kCounts[] = {{"stock", &ServiceLimits::stock},
                                   {"ready", &ServiceLimits::ready},
@@ -34,7 +34,7 @@ constexpr CountField kCounts[] = {{"stock", &ServiceLimits::stock},
                                   {"reserved", &ServiceLimits::reserved}};
 struct TimeField {
   const char* name;
-  double ServiceLimits::* field;
+  double ServiceLimits::*field;
 };
 constexpr TimeField kTimes[] = {{"reservation_s", &ServiceLimits::reservation_s},
                                 {"query_s", &ServiceLimits::query_s},
@@ -57,7 +57,8 @@ class Reader {
               const std::function<bool(const std::string&, const json&)>& member) const {
     if (!object.is_object()) Refuse(name, "is no object");
     for (const auto& [key, value] : object.items()) {
-      if (!member(key, value)) Refuse(fmt::format("'{}'", key), fmt::format("is no field of {}", name));
+      if (!member(key, value))
+        Refuse(fmt::format("'{}'", key), fmt::format("is no field of {}", name));
     }
   }
 

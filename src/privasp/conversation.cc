@@ -12,8 +12,8 @@ constexpr std::size_t kLargestAnswer = std::size_t{1} << 26;
 }  // namespace
 
 std::string RefusalText(const PartyIdentity& peer, Reason reason, const std::string& text) {
-  return fmt::format("{} '{}' refuses ({}): {}", RoleName(peer.role), peer.name,
-                     ReasonName(reason), text);
+  return fmt::format("{} '{}' refuses ({}): {}", RoleName(peer.role), peer.name, ReasonName(reason),
+                     text);
 }
 
 Conversation::Conversation(const TlsParty& party, const PartyConfig& config, Role role)

@@ -16,7 +16,7 @@
 namespace sotto {
 namespace {
 
-constexpr auto kPause = std::chrono::milliseconds(50);      // when nothing is needed
+constexpr auto kPause = std::chrono::milliseconds(50);       // when nothing is needed
 constexpr auto kLongPause = std::chrono::milliseconds(500);  // when a server is not there
 
 std::string HexOf(const ModelId& id) {

@@ -1,5 +1,5 @@
-// The dealer as a process: it asks both servers what they need, deals as much as both have room for,
-// and sends each its halves. It has no port. What it keeps (state, mode 0600) are the masks of
+// The dealer as a process: it asks both servers what they need, deals as much as both have room
+// for, and sends each its halves. It has no port. What it keeps (state, mode 0600) are the masks of
 // models of scenario 2, without which it could deal no more for them; material it forgets.
 #pragma once
 

@@ -132,8 +132,7 @@ DemoResult RunDemo(const DemoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const fs::path parties = work / "parties";
   ServiceLimits limits;
-  limits.stock = limits.ready = static_cast<std::uint32_t>(
-      std::max<std::size_t>(8, heard.size()));
+  limits.stock = limits.ready = static_cast<std::uint32_t>(std::max<std::size_t>(8, heard.size()));
   MakeLocalDeployment(parties, 0, limits);
   const auto config = [&](Role role) { return LocalConfig(parties, role).string(); };
   const auto party = [&](const char* verb, Role role) {
@@ -149,7 +148,8 @@ DemoResult RunDemo(const DemoOptions& options) {
   std::vector<Served> served;
   for (const std::string& name : options.models) {
     for (const int scenario : {2, 1}) {
-      const std::string as = fmt::format("{}-scenario-{}", fs::path(name).stem().string(), scenario);
+      const std::string as =
+          fmt::format("{}-scenario-{}", fs::path(name).stem().string(), scenario);
       PartyProcess provider(options.program,
                             {"privasp", "provider", "load", name, "--name", as, "--scenario",
                              std::to_string(scenario), "--config", config(Role::kProvider),
@@ -162,8 +162,7 @@ DemoResult RunDemo(const DemoOptions& options) {
       served.push_back({as, OpenSpoofModel(name), scenario});
     }
   }
-  result.start_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.start_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   const PartyConfig client_config = ReadConfig(config(Role::kClient));
   for (const Served& one : served) {

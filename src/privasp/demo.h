@@ -15,8 +15,9 @@ struct DemoOptions {
   // Sound files, mono, 16 kHz. Where neither is given, what is found on this machine: recordings of
   // Debian's pocketsphinx-testdata (genuine), sentences that flite speaks (synthetic).
   std::vector<std::filesystem::path> genuine, synthetic;
-  std::vector<std::string> models = {"privasp-1024", "privasp-512"};  // as OpenSpoofModel takes them
-  std::filesystem::path program;  // that has the verb privasp
+  std::vector<std::string> models = {"privasp-1024",
+                                     "privasp-512"};  // as OpenSpoofModel takes them
+  std::filesystem::path program;                      // that has the verb privasp
 };
 
 struct DemoQuery {

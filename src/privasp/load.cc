@@ -77,13 +77,15 @@ class Load {
     const auto range = static_cast<std::uint64_t>(offer.card.x_max) * 22 / 10;
     std::vector<std::int32_t> x(std::size_t{offer.card.inputs} * options_.batch);
     for (std::int32_t& value : x) {
-      value = static_cast<std::int32_t>(rng.Below(range + 1)) - static_cast<std::int32_t>(range / 2);
+      value =
+          static_cast<std::int32_t>(rng.Below(range + 1)) - static_cast<std::int32_t>(range / 2);
     }
     const auto reservations = client.Reserve(options_.batch);
     {
       const std::scoped_lock lock(mutex_);
       result_.reserved += options_.batch;
-      for (const QueryId& id : reservations[0].ids) result_.reused += ids_.insert(id).second ? 0 : 1;
+      for (const QueryId& id : reservations[0].ids)
+        result_.reused += ids_.insert(id).second ? 0 : 1;
     }
     const auto answers = client.Ask(reservations, x);
     bool wrong = false;

@@ -26,9 +26,9 @@ struct LoadOptions {
 };
 
 struct LoadResult {
-  std::uint64_t answered = 0;  // queries
-  std::uint64_t wrong = 0;     // of them, not what the plain net says
-  std::uint64_t compared = 0;  // utterances
+  std::uint64_t answered = 0;                    // queries
+  std::uint64_t wrong = 0;                       // of them, not what the plain net says
+  std::uint64_t compared = 0;                    // utterances
   std::map<std::string, std::uint64_t> refused;  // queries, by reason; "connection": it broke
   std::uint64_t reserved = 0;                    // utterances
   std::uint64_t reused = 0;                      // ids that were given out twice: must be 0

@@ -12,8 +12,8 @@ namespace sotto {
 namespace {
 
 constexpr int kDays = 365;
-constexpr Role kParties[] = {Role::kFirstServer, Role::kSecondServer, Role::kDealer, Role::kProvider,
-                           Role::kClient};
+constexpr Role kParties[] = {Role::kFirstServer, Role::kSecondServer, Role::kDealer,
+                             Role::kProvider, Role::kClient};
 
 std::string LoopbackAddress(int port, int offset) {
   if (port != 0) return fmt::format("127.0.0.1:{}", port + offset);
@@ -71,8 +71,7 @@ void MakeLocalDeployment(const std::filesystem::path& folder, int port,
 std::filesystem::path AddLocalClient(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path home = folder / ("client-" + name);
   MakeParty(folder, home, Role::kClient, name);
-  WriteFileAtomically(home / "config.json",
-                      ReadTextFile(LocalConfig(folder, Role::kClient)),
+  WriteFileAtomically(home / "config.json", ReadTextFile(LocalConfig(folder, Role::kClient)),
                       {.if_exists = IfExists::kRefuse});
   return home / "config.json";
 }

@@ -9,8 +9,8 @@
 namespace sotto {
 
 // Makes `folder`/authority and, for each party, `folder`/<role>/ with party.key, party.pem and
-// config.json. The servers listen on the loopback, at `port` and the port after it, or where that is
-// 0 at two that are free now. Throws Error where a party is there already.
+// config.json. The servers listen on the loopback, at `port` and the port after it, or where that
+// is 0 at two that are free now. Throws Error where a party is there already.
 void MakeLocalDeployment(const std::filesystem::path& folder, int port,
                          const ServiceLimits& limits = {});
 

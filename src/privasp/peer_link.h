@@ -40,7 +40,8 @@ class PeerLink {
   void Send(std::span<const std::uint8_t> frame);
   // Sends one's own message and waits for the other server's of the same query.
   ExchangeMessage Swap(const ExchangeMessage& own, Deadline deadline);
-  // Signs of life; to be called several times within link_s. Exchanges that nobody has waited for go.
+  // Signs of life; to be called several times within link_s. Exchanges that nobody has waited for
+  // go.
   void Tick();
   std::uint64_t BytesSent() const { return bytes_sent_; }
 

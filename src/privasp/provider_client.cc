@@ -35,8 +35,7 @@ class BothServers {
 };
 
 bool HasMaterial(Conversation& server, const std::string& id) {
-  const auto status =
-      TryParseJson(server.Ask<StatusMessage>(AskStatusMessage{}).json);
+  const auto status = TryParseJson(server.Ask<StatusMessage>(AskStatusMessage{}).json);
   for (const auto& model : status.value("models", nlohmann::json::array())) {
     if (model.value("id", "") == id) {
       return model.value("state", "") == "active" &&

@@ -4,7 +4,8 @@ namespace sotto {
 
 bool Quota::Take(const std::string& pin, std::uint32_t count, Time now) {
   constexpr auto kWindow = std::chrono::hours(1);
-  // Neighbours in time share an entry: a client that asks often costs no more memory than one a day.
+  // Neighbours in time share an entry: a client that asks often costs no more memory than one a
+  // day.
   constexpr auto kGrain = std::chrono::seconds(10);
   const std::scoped_lock lock(mutex_);
   Client& client = clients_[pin];

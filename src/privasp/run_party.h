@@ -1,8 +1,9 @@
 // A party as a process: from its start to the signal that ends it.
 #pragma once
 
-#include <filesystem>
 #include <sys/types.h>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ class PartyProcess {
 
   void Signal(int signal) const;
   bool Running();
-  // Waits for its end, for `seconds` at most, and kills it then. The exit code, or 128 and the signal.
+  // Waits for its end, for `seconds` at most, and kills it then. The exit code, or 128 and the
+  // signal.
   int Wait(double seconds);
   // SIGTERM, then Wait.
   int Stop(double seconds = 15.0);

@@ -38,8 +38,7 @@ SecureClient::SecureClient(const PartyConfig& config, std::string model)
 
 void SecureClient::AskOffers() {
   offer_ = servers_[0]->Ask<OfferMessage>(AskOfferMessage{name_, {}});
-  const auto second =
-      servers_[1]->Ask<OfferMessage>(AskOfferMessage{offer_.name, offer_.card.id});
+  const auto second = servers_[1]->Ask<OfferMessage>(AskOfferMessage{offer_.name, offer_.card.id});
   if (second.Fingerprint() != offer_.Fingerprint()) {
     throw Error(fmt::format("the two servers offer different models under '{}'", offer_.name));
   }

@@ -119,12 +119,8 @@ void ServedModel::TakeSegment(const SegmentMessage& segment) {
 
 AnnounceMessage ServedModel::Announce() const {
   const std::scoped_lock lock(mutex_);
-  return {Card(),
-          offer_.Fingerprint(),
-          server_->Hello(),
-          stage_ == Stage::kNeedsOpened,
-          draining_,
-          store_->Segments()};
+  return {Card(),    offer_.Fingerprint(), server_->Hello(), stage_ == Stage::kNeedsOpened,
+          draining_, store_->Segments()};
 }
 
 void ServedModel::LinkChanged() {

@@ -1,5 +1,5 @@
-// One model at one server: what the provider and the dealer sent, kept on disk (mode 0600) so that a
-// server that starts again goes on; its store of material; and the part of it that is in memory,
+// One model at one server: what the provider and the dealer sent, kept on disk (mode 0600) so that
+// a server that starts again goes on; its store of material; and the part of it that is in memory,
 // ready for queries.
 //
 // Material goes from the store into memory in blocks, which both servers take out together: the
@@ -77,7 +77,8 @@ class ServedModel {
   ReservationMessage Reserve(const std::string& pin, std::uint32_t count,
                              const std::vector<QueryId>& ids, Deadline deadline);
   using Swap = std::function<ExchangeMessage(const ExchangeMessage&)>;
-  // The whole query; `swap` gives the other server's message for one's own. Whatever fails burns it.
+  // The whole query; `swap` gives the other server's message for one's own. Whatever fails burns
+  // it.
   ResultMessage Query(const std::string& pin, const InputMessage& input, const Swap& swap);
   // Wipes what finished queries leave. After the result is on its way.
   void Tidy();
@@ -86,8 +87,8 @@ class ServedModel {
   void Drain();
   bool Draining() const;
   bool Idle() const;  // nothing is reserved or under way
-  // Every so often: reservations past their time are burnt, segments that the other server lacks go.
-  // Returns how many reservations were burnt.
+  // Every so often: reservations past their time are burnt, segments that the other server lacks
+  // go. Returns how many reservations were burnt.
   std::size_t Sweep();
   // Erases everything of this model from the disk.
   void Destroy();

@@ -82,8 +82,8 @@ void ServerService::Stop() {
       const std::scoped_lock lock(connections_mutex_);
       for (Connection& connection : connections_) {
         const std::scoped_lock one(connection.mutex);
-        const bool link = connection.channel &&
-                          connection.channel->Peer().role == Role::kSecondServer;
+        const bool link =
+            connection.channel && connection.channel->Peer().role == Role::kSecondServer;
         if (connection.answering && !connection.ended) {
           busy = true;
         } else if (connection.channel && !link) {
@@ -192,8 +192,8 @@ void ServerService::CheckPeer(const PartyIdentity& peer) const {
                               RoleName(role), RoleName(peer.role)));
     }
     if (role == peer.role && expected.pin != peer.pin) {
-      throw Error(fmt::format("{}: says it is {}, whose key is another", peer.name,
-                              RoleName(role)));
+      throw Error(
+          fmt::format("{}: says it is {}, whose key is another", peer.name, RoleName(role)));
     }
   }
   if (peer.pin == party_.Own().pin || peer.role == party_.Own().role) {
@@ -230,17 +230,16 @@ void ServerService::Converse(Connection& self, Channel& channel) {
       answer = Answer(peer, frame);
     } catch (const Refused& refused) {
       Count(ReasonName(refused.Why()));
-      log_.Info("refused", {{"peer", peer.name},
-                            {"reason", ReasonName(refused.Why())},
-                            {"text", refused.what()}});
+      log_.Info(
+          "refused",
+          {{"peer", peer.name}, {"reason", ReasonName(refused.Why())}, {"text", refused.what()}});
       answer = RefusalMessage{refused.Why(), refused.what()}.Serialise();
       end = refused.Why() == Reason::kMalformed;
     } catch (const ChannelClosed&) {
       return;
     } catch (const Error& error) {
       Count(ReasonName(Reason::kMalformed));
-      log_.Info("refused",
-                {{"peer", peer.name}, {"reason", "malformed"}, {"text", error.what()}});
+      log_.Info("refused", {{"peer", peer.name}, {"reason", "malformed"}, {"text", error.what()}});
       answer = RefusalMessage{Reason::kMalformed, error.what()}.Serialise();
       end = true;
     }
@@ -263,10 +262,14 @@ SecretBytes ServerService::Answer(const PartyIdentity& peer, std::span<const std
       return Bytes(StatusMessage{StatusJson()});
     }
     switch (peer.role) {
-      case Role::kClient: return AnswerClient(peer, frame);
-      case Role::kProvider: return AnswerProvider(frame);
-      case Role::kDealer: return AnswerDealer(frame);
-      default: RefuseKind(peer);
+      case Role::kClient:
+        return AnswerClient(peer, frame);
+      case Role::kProvider:
+        return AnswerProvider(frame);
+      case Role::kDealer:
+        return AnswerDealer(frame);
+      default:
+        RefuseKind(peer);
     }
   } catch (const Refused&) {
     throw;
@@ -278,19 +281,27 @@ SecretBytes ServerService::Answer(const PartyIdentity& peer, std::span<const std
 SecretBytes ServerService::AnswerClient(const PartyIdentity& peer,
                                         std::span<const std::uint8_t> frame) {
   switch (KindOf(frame)) {
-    case MessageKind::kAskOffer: return Bytes(Offered(AskOfferMessage::Parse(frame))->Offer());
+    case MessageKind::kAskOffer:
+      return Bytes(Offered(AskOfferMessage::Parse(frame))->Offer());
     case MessageKind::kAskReservation:
       return Bytes(Reserve(peer, AskReservationMessage::Parse(frame)));
-    case MessageKind::kInput: return Bytes(Query(peer, InputMessage::Parse(frame)));
-    default: RefuseKind(peer);
+    case MessageKind::kInput:
+      return Bytes(Query(peer, InputMessage::Parse(frame)));
+    default:
+      RefuseKind(peer);
   }
 }
 
 SecretBytes ServerService::AnswerProvider(std::span<const std::uint8_t> frame) {
   switch (KindOf(frame)) {
-    case MessageKind::kLoadModel: LoadModel(LoadModelMessage::Parse(frame)); break;
-    case MessageKind::kRetire: Retire(RetireMessage::Parse(frame).name); break;
-    default: RefuseKind({Role::kProvider, {}, {}});
+    case MessageKind::kLoadModel:
+      LoadModel(LoadModelMessage::Parse(frame));
+      break;
+    case MessageKind::kRetire:
+      Retire(RetireMessage::Parse(frame).name);
+      break;
+    default:
+      RefuseKind({Role::kProvider, {}, {}});
   }
   return Bytes(AcceptedMessage{});
 }
@@ -335,7 +346,8 @@ SecretBytes ServerService::AnswerDealer(std::span<const std::uint8_t> frame) {
       Do([this, model] { Announce(*model); });
       break;
     }
-    default: RefuseKind({Role::kDealer, {}, {}});
+    default:
+      RefuseKind({Role::kDealer, {}, {}});
   }
   return Bytes(AcceptedMessage{});
 }
@@ -353,8 +365,8 @@ ReservationMessage ServerService::Reserve(const PartyIdentity& peer,
   }
   if (!link_.Up()) throw Refused(Reason::kPeer, "the other server is not there");
   if (!quota_.Take(peer.pin, asked.count, std::chrono::steady_clock::now())) {
-    throw Refused(Reason::kQuota, fmt::format("more than {} utterances in an hour",
-                                              config_.limits.quota_per_hour));
+    throw Refused(Reason::kQuota,
+                  fmt::format("more than {} utterances in an hour", config_.limits.quota_per_hour));
   }
   ReservationMessage reservation =
       model->Reserve(peer.pin, asked.count, asked.ids, After(config_.limits.query_s));
@@ -368,9 +380,8 @@ ReservationMessage ServerService::Reserve(const PartyIdentity& peer,
 ResultMessage ServerService::Query(const PartyIdentity& peer, const InputMessage& input) {
   const auto model = Find(input.model);
   const Deadline deadline = After(config_.limits.query_s);
-  ResultMessage result = model->Query(peer.pin, input, [&](const ExchangeMessage& own) {
-    return link_.Swap(own, deadline);
-  });
+  ResultMessage result = model->Query(
+      peer.pin, input, [&](const ExchangeMessage& own) { return link_.Swap(own, deadline); });
   Count("utterances_answered", input.ids.size());
   return result;
 }
@@ -408,8 +419,8 @@ void ServerService::LoadModel(const LoadModelMessage& load) {
   const std::filesystem::path folder = config_.state / "models" / HexOf(id);
   std::shared_ptr<ServedModel> model;
   try {
-    model = std::make_shared<ServedModel>(folder, second_, config_.limits, log_,
-                                          [this] { Do([] {}); }, &load);
+    model = std::make_shared<ServedModel>(
+        folder, second_, config_.limits, log_, [this] { Do([] {}); }, &load);
   } catch (const Error& error) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
@@ -555,7 +566,8 @@ void ServerService::HandlePeer(SecretBytes frame) {
         Find(answer.claim.model)->FinishClaim(answer);
         break;
       }
-      default: throw Error("a message that no server sends to another");
+      default:
+        throw Error("a message that no server sends to another");
     }
   });
 }
@@ -613,9 +625,7 @@ void ServerService::Round() {
 std::string ServerService::StatusJson() const {
   nlohmann::ordered_json status;
   const auto now = std::chrono::steady_clock::now();
-  const auto since = [&](auto then) {
-    return std::chrono::duration<double>(now - then).count();
-  };
+  const auto since = [&](auto then) { return std::chrono::duration<double>(now - then).count(); };
   status["role"] = RoleName(party_.Own().role);
   status["name"] = party_.Own().name;
   status["up_s"] = since(started_);
@@ -623,18 +633,19 @@ std::string ServerService::StatusJson() const {
   status["models"] = nlohmann::ordered_json::array();
   for (const auto& model : AllModels()) {
     const ServedModel::Status is = model->Now();
-    status["models"].push_back(
-        {{"name", model->Offer().name},
-         {"id", HexOf(model->Card().id)},
-         {"scenario", static_cast<int>(model->Card().scenario)},
-         {"units", model->Card().units},
-         {"policy", model->Card().decision_only ? "decision" : "score"},
-         {"fingerprint", model->Offer().fingerprint},
-         {"state", model->Draining() ? "draining" : model->Active() ? "active" : "waiting"},
-         {"stored", is.stored},
-         {"ready", is.ready},
-         {"reserved", is.reserved},
-         {"running", is.running}});
+    status["models"].push_back({{"name", model->Offer().name},
+                                {"id", HexOf(model->Card().id)},
+                                {"scenario", static_cast<int>(model->Card().scenario)},
+                                {"units", model->Card().units},
+                                {"policy", model->Card().decision_only ? "decision" : "score"},
+                                {"fingerprint", model->Offer().fingerprint},
+                                {"state", model->Draining() ? "draining"
+                                          : model->Active() ? "active"
+                                                            : "waiting"},
+                                {"stored", is.stored},
+                                {"ready", is.ready},
+                                {"reserved", is.reserved},
+                                {"running", is.running}});
   }
   const std::scoped_lock lock(counts_mutex_);
   if (dealer_seen_ != std::chrono::steady_clock::time_point{}) {

@@ -63,9 +63,9 @@ constexpr std::size_t kLongestModel = std::size_t{1} << 30;
 }  // namespace
 
 const char* ReasonName(Reason reason) {
-  constexpr const char* kNames[] = {"malformed", "role",  "busy",        "quota",
-                                    "model",     "features", "stock",    "reservation",
-                                    "input",     "peer",  "storage",     "stopping"};
+  constexpr const char* kNames[] = {"malformed", "role",     "busy",    "quota",
+                                    "model",     "features", "stock",   "reservation",
+                                    "input",     "peer",     "storage", "stopping"};
   return kNames[static_cast<std::size_t>(reason) - 1];
 }
 

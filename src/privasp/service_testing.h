@@ -56,7 +56,8 @@ class LocalParties {
   static Role RoleOf(std::size_t p) { return p == 0 ? Role::kFirstServer : Role::kSecondServer; }
 
   void StartServer(std::size_t p) {
-    servers_[p] = std::make_unique<ServerService>(Config(RoleOf(p)), EventLog(RoleName(RoleOf(p)), true));
+    servers_[p] =
+        std::make_unique<ServerService>(Config(RoleOf(p)), EventLog(RoleName(RoleOf(p)), true));
   }
   void StopServer(std::size_t p) { servers_[p].reset(); }
   void StartDealer() {
@@ -85,9 +86,7 @@ class LocalParties {
     }
     return least;
   }
-  SecureClient ClientOf(const std::string& model = "") {
-    return {Config(Role::kClient), model};
-  }
+  SecureClient ClientOf(const std::string& model = "") { return {Config(Role::kClient), model}; }
 
  private:
   TemporaryFolder folder_;

@@ -67,8 +67,8 @@ std::string PrivaspDemoJson(const DemoResult& result) {
 
 std::string PrivaspDemoText(const DemoResult& result) {
   PageTable table;
-  table.header = {"recording", "is",    "scenario", "units",         "secure", "plain",
-                  "equal",     "ms",    "reserve",  "bytes, client", "servers", "rounds"};
+  table.header = {"recording", "is", "scenario", "units",         "secure",  "plain",
+                  "equal",     "ms", "reserve",  "bytes, client", "servers", "rounds"};
   for (const DemoQuery& query : result.queries) {
     table.rows.push_back(
         {query.recording, Decision(query.genuine), std::to_string(query.scenario),
@@ -115,8 +115,8 @@ std::string ClassifiedJson(const Classified& classified) {
       continue;
     }
     ordered_json query = {{"utterance", row.utterance}};
-    query["score"] = row.answer.score ? ordered_json(ToScore(*row.answer.score))
-                                      : ordered_json(nullptr);
+    query["score"] =
+        row.answer.score ? ordered_json(ToScore(*row.answer.score)) : ordered_json(nullptr);
     query["decision"] = Decision(row.answer.genuine);
     query.update(JsonCost(row.cost));
     json["queries"].push_back(query);
@@ -141,16 +141,11 @@ std::string ClassifiedText(const Classified& classified) {
 }
 
 std::string LoadJson(const LoadResult& result, const LoadOptions& options) {
-  ordered_json json = {{"queries", options.queries},
-                       {"concurrency", options.concurrency},
-                       {"batch", options.batch},
-                       {"answered", result.answered},
-                       {"wrong", result.wrong},
-                       {"compared_utterances", result.compared},
-                       {"refused", result.refused},
-                       {"reserved_utterances", result.reserved},
-                       {"reused_ids", result.reused},
-                       {"seconds", result.seconds}};
+  ordered_json json = {{"queries", options.queries},  {"concurrency", options.concurrency},
+                       {"batch", options.batch},      {"answered", result.answered},
+                       {"wrong", result.wrong},       {"compared_utterances", result.compared},
+                       {"refused", result.refused},   {"reserved_utterances", result.reserved},
+                       {"reused_ids", result.reused}, {"seconds", result.seconds}};
   for (const auto& [name, q] : {std::pair("median", 0.5), std::pair("p95", 0.95)}) {
     json["query_ms"][name] = JsonNumber(Quantile(result.query_ms, q));
     json["reserve_ms"][name] = JsonNumber(Quantile(result.reserve_ms, q));
@@ -168,9 +163,10 @@ std::string LoadText(const LoadResult& result, const LoadOptions& options) {
     text += fmt::format("  refused ({}): {}\n", reason, count);
   }
   if (result.query_ms.empty()) return text;
-  return text + fmt::format("query {:.2f} ms (95 %: {:.2f}), reservation {:.2f} ms (95 %: {:.2f})\n",
-                            Quantile(result.query_ms, 0.5), Quantile(result.query_ms, 0.95),
-                            Quantile(result.reserve_ms, 0.5), Quantile(result.reserve_ms, 0.95));
+  return text +
+         fmt::format("query {:.2f} ms (95 %: {:.2f}), reservation {:.2f} ms (95 %: {:.2f})\n",
+                     Quantile(result.query_ms, 0.5), Quantile(result.query_ms, 0.95),
+                     Quantile(result.reserve_ms, 0.5), Quantile(result.reserve_ms, 0.95));
 }
 
 std::string ServiceStatusJson(const std::vector<ServerStatus>& servers) {
@@ -185,8 +181,8 @@ std::string ServiceStatusJson(const std::vector<ServerStatus>& servers) {
 std::string ServiceStatusText(const std::vector<ServerStatus>& servers) {
   std::string text;
   PageTable table;
-  table.header = {"server", "model", "state", "scenario", "units", "policy",
-                  "stored", "ready", "reserved", "running"};
+  table.header = {"server", "model",  "state", "scenario", "units",
+                  "policy", "stored", "ready", "reserved", "running"};
   for (const ServerStatus& server : servers) {
     if (!server.trouble.empty()) {
       text += fmt::format("{}: not there: {}\n", server.server, server.trouble);
@@ -198,12 +194,13 @@ std::string ServiceStatusText(const std::vector<ServerStatus>& servers) {
       if (it == of.end()) return std::string("-");
       return it->is_string() ? it->get<std::string>() : DumpJson(*it);
     };
-    text += fmt::format("{}: up {} s, the other server {}, the dealer {}\n", server.server,
-                        std::lround(status.value("up_s", 0.0)),
-                        status.value("link", false) ? "is there" : "is NOT there",
-                        status.contains("dealer_seen_s_ago")
-                            ? fmt::format("asked {:.1f} s ago", status.value("dealer_seen_s_ago", 0.0))
-                            : std::string("has not asked yet"));
+    text +=
+        fmt::format("{}: up {} s, the other server {}, the dealer {}\n", server.server,
+                    std::lround(status.value("up_s", 0.0)),
+                    status.value("link", false) ? "is there" : "is NOT there",
+                    status.contains("dealer_seen_s_ago")
+                        ? fmt::format("asked {:.1f} s ago", status.value("dealer_seen_s_ago", 0.0))
+                        : std::string("has not asked yet"));
     const auto counts = status.find("counts");
     if (counts != status.end()) {
       for (const auto& [name, count] : counts->items()) {
@@ -214,9 +211,9 @@ std::string ServiceStatusText(const std::vector<ServerStatus>& servers) {
     if (models == status.end()) continue;
     for (const auto& model : *models) {
       table.rows.push_back({server.server, field(model, "name"), field(model, "state"),
-                            field(model, "scenario"), field(model, "units"),
-                            field(model, "policy"), field(model, "stored"), field(model, "ready"),
-                            field(model, "reserved"), field(model, "running")});
+                            field(model, "scenario"), field(model, "units"), field(model, "policy"),
+                            field(model, "stored"), field(model, "ready"), field(model, "reserved"),
+                            field(model, "running")});
     }
   }
   return text + "\n" + TableText(table);

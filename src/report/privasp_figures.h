@@ -10,9 +10,9 @@
 
 namespace sotto {
 
-// queries[]: recording, genuine, scenario, model, units, secure_score (null where only decisions are
-// told), secure_decision, plain_score, plain_decision, equal, ms, reserve_ms, bytes_client (to each
-// server), bytes_servers (each way), rounds; start_s, notes[], warning.
+// queries[]: recording, genuine, scenario, model, units, secure_score (null where only decisions
+// are told), secure_decision, plain_score, plain_decision, equal, ms, reserve_ms, bytes_client (to
+// each server), bytes_servers (each way), rounds; start_s, notes[], warning.
 std::string PrivaspDemoJson(const DemoResult& result);
 std::string PrivaspDemoText(const DemoResult& result);
 
