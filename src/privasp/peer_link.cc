@@ -57,11 +57,11 @@ void PeerLink::ConnectLoop() {
       if (arrived_.wait_for(lock, kRetry, [&] { return stopping_; })) return;
     }
     try {
-      std::shared_ptr<Channel> channel =
+      const std::shared_ptr<Channel> channel =
           Channel::Connect(party_, peer.address, After(config_.limits.link_s));
       channel->Require(Role::kFirstServer, peer.pin);
       last.clear();
-      Serve(std::move(channel));
+      Serve(channel);
     } catch (const Error& error) {
       if (last != error.what()) log_.Warn("no link", {{"reason", error.what()}});
       last = error.what();
@@ -69,7 +69,7 @@ void PeerLink::ConnectLoop() {
   }
 }
 
-void PeerLink::Serve(std::shared_ptr<Channel> channel) {
+void PeerLink::Serve(const std::shared_ptr<Channel>& channel) {
   if (const auto former = Current()) former->Shut();
   const std::scoped_lock one(serving_);
   {

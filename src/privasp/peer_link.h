@@ -32,7 +32,7 @@ class PeerLink {
   void Start();
   // The first server: the second has connected. Takes the place of a connection that is there.
   // Returns when it has ended.
-  void Serve(std::shared_ptr<Channel> channel);
+  void Serve(const std::shared_ptr<Channel>& channel);
   void Stop();
 
   bool Up() const;

@@ -33,7 +33,7 @@ ordered_json JsonCost(const QueryCost& cost) {
 
 double Quantile(const std::vector<double>& sorted, double q) {
   if (sorted.empty()) return std::nan("");
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5);
+  const auto at = static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)));
   return sorted[at];
 }
 
