@@ -14,15 +14,13 @@
 #include "base/files.h"
 
 namespace sotto {
-namespace {
 
-std::string Hex(const std::array<unsigned char, 32>& digest) {
-  std::array<char, 65> hex{};
-  sodium_bin2hex(hex.data(), hex.size(), digest.data(), digest.size());
-  return hex.data();
+std::string HexText(std::span<const std::uint8_t> bytes) {
+  std::string text(2 * bytes.size() + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
+  text.pop_back();
+  return text;
 }
-
-}  // namespace
 
 std::string ContentDigest(std::string_view bytes) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
@@ -30,7 +28,7 @@ std::string ContentDigest(std::string_view bytes) {
   crypto_generichash(digest.data(), digest.size(),
                      reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr,
                      0);
-  return Hex(digest);
+  return HexText(digest);
 }
 
 std::string FileDigest(int descriptor, const std::filesystem::path& path) {
@@ -47,7 +45,7 @@ std::string FileDigest(int descriptor, const std::filesystem::path& path) {
   }
   if (n < 0) throw Error(fmt::format("cannot read '{}': {}", path.string(), SystemReason()));
   crypto_generichash_final(&state, digest.data(), digest.size());
-  return Hex(digest);
+  return HexText(digest);
 }
 
 std::string FileDigest(const std::filesystem::path& path) {
@@ -74,7 +72,7 @@ std::string Sha256(std::string_view bytes) {
   std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
   crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
                      bytes.size());
-  return Hex(digest);
+  return HexText(digest);
 }
 
 }  // namespace sotto

@@ -1,11 +1,16 @@
 // A name for content: the same bytes have the same name everywhere.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace sotto {
+
+// Two hexadecimal digits a byte.
+std::string HexText(std::span<const std::uint8_t> bytes);
 
 // BLAKE2b-256 (libsodium) as 64 hexadecimal digits. Public: it hides nothing that can be guessed.
 std::string ContentDigest(std::string_view bytes);

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "base/error.h"
 #include "base/files.h"
 
@@ -59,6 +61,20 @@ void MakePrivateFolder(const fs::path& given, std::string_view extension) {
 
 void WriteInPrivateFolder(const fs::path& path, std::string_view content) {
   WritePrivateFile(path, content, IfExists::kReplace);
+}
+
+ScratchFolder::ScratchFolder(const std::filesystem::path& where) {
+  std::string name =
+      (where.empty() ? std::filesystem::temp_directory_path() : where) / "sotto-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(fmt::format("cannot create '{}': {}", name, SystemReason()));
+  }
+  path_ = name;
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace sotto

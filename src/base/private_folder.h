@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace sotto {
@@ -13,5 +14,20 @@ void MakePrivateFolder(const std::filesystem::path& folder, std::string_view ext
 
 // As WriteFileAtomically, with mode 0600. Inside such a folder.
 void WriteInPrivateFolder(const std::filesystem::path& path, std::string_view content);
+
+// A fresh folder of nobody else, removed with all it holds.
+class ScratchFolder {
+ public:
+  // In `where`, or where that is empty in the system's folder for such.
+  explicit ScratchFolder(const std::filesystem::path& where = {});
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  const std::filesystem::path& Path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace sotto

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <string>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/no_core_dumps.h"
@@ -151,9 +152,7 @@ double Key::Uniform(std::initializer_list<std::string_view> fields) const {
 }
 
 std::string Key::Name(std::initializer_list<std::string_view> fields, std::size_t digits) const {
-  std::string name;
-  for (const std::uint8_t byte : Hash(fields)) name += fmt::format("{:02x}", byte);
-  return name.substr(0, digits);
+  return HexText(Hash(fields)).substr(0, digits);
 }
 
 std::optional<Key> GivenKey(const std::optional<std::uint64_t>& experiment_seed,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/private_folder.h"
@@ -18,12 +19,6 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);       // when nothing is needed
 constexpr auto kLongPause = std::chrono::milliseconds(500);  // when a server is not there
-
-std::string HexOf(const ModelId& id) {
-  std::string text;
-  for (const std::uint8_t byte : id) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 // Both servers' masks of a model, one after the other; a message has a fixed length.
 void SaveMasks(const std::filesystem::path& path, const std::array<MaskShareMessage, 2>& masks) {
@@ -118,7 +113,7 @@ bool DealerService::Round(Lines& lines) {
 
 bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDemand& second) {
   const ModelCard& card = first.card;
-  const std::filesystem::path path = config_.state / (HexOf(card.id) + ".masks");
+  const std::filesystem::path path = config_.state / (HexText(card.id) + ".masks");
   const bool shared = card.scenario == Scenario::kSharedModel;
   if (!dealer_.Has(card.id)) {
     if (!shared) {
@@ -140,7 +135,7 @@ bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDema
   for (std::size_t p = 0; p < 2; ++p) {
     if (has[p] == Digest{}) {
       lines[p]->Ask<AcceptedMessage>(masks[p]);
-      log_.Info("masks sent", {{"model", HexOf(card.id)}, {"server", std::int64_t(p) + 1}});
+      log_.Info("masks sent", {{"model", HexText(card.id)}, {"server", std::int64_t(p) + 1}});
     } else if (has[p] != DigestOf(masks[p].Serialise())) {
       // With these its results would be wrong without a sign of it.
       WarnOnce("a server has other masks of a model than this dealer: load it anew");

@@ -1,16 +1,15 @@
 #include "privasp/demo.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/private_folder.h"
 #include "privasp/local_deployment.h"
 #include "privasp/run_party.h"
 #include "spoof/spoof_corpus.h"
@@ -31,31 +30,11 @@ constexpr const char* kSentence = "My name is on the list, but my voice is my ow
 constexpr std::size_t kOfEach = 2;  // the first
 constexpr double kPartySeconds = 60.0;
 
-// A private folder of this run.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::string name = fs::temp_directory_path() / "sotto-privasp-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw Error(fmt::format("{}: {}", name, SystemReason()));
-    path_ = name;
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
-
 struct Inputs {
   std::vector<fs::path> genuine, synthetic;
 };
 
-Inputs FindInputs(const DemoOptions& options, const WorkFolder& work,
+Inputs FindInputs(const DemoOptions& options, const ScratchFolder& work,
                   std::vector<std::string>& notes) {
   Inputs inputs{options.genuine, options.synthetic};
   if (!inputs.genuine.empty() || !inputs.synthetic.empty()) return inputs;
@@ -126,7 +105,7 @@ struct Served {
 
 DemoResult RunDemo(const DemoOptions& options) {
   DemoResult result;
-  const WorkFolder work;
+  const ScratchFolder work;
   const std::vector<Heard> heard = Hear(FindInputs(options, work, result.notes), result.notes);
 
   const auto start = std::chrono::steady_clock::now();

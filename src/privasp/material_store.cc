@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/random.h"
@@ -42,12 +43,6 @@ constexpr std::size_t kChunk = std::size_t{128} << 10;
 
 [[noreturn]] void Cannot(const char* what, const fs::path& path) {
   throw Error(fmt::format("cannot {} '{}': {}", what, path.string(), SystemReason()));
-}
-
-std::string Hex(std::span<const std::uint8_t> bytes) {
-  std::string text;
-  for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
 }
 
 // The id a file of this name is of.
@@ -309,7 +304,7 @@ struct MaterialStore::Claimed {
 };
 
 fs::path MaterialStore::PathOf(const SegmentId& id, std::string_view extension) const {
-  return folder_ / (Hex(id) + std::string(extension));
+  return folder_ / (HexText(id) + std::string(extension));
 }
 
 MaterialStore::MaterialStore(fs::path folder, const ModelId& model, std::size_t capacity)
@@ -368,7 +363,7 @@ void MaterialStore::Lock() {
 
 void MaterialStore::CheckModel() const {
   const fs::path path = folder_ / "model";
-  const std::string own = Hex(model_) + "\n";
+  const std::string own = HexText(model_) + "\n";
   if (!Exists(path)) {
     try {
       SyncFolder(ParentOf(folder_));
@@ -380,7 +375,7 @@ void MaterialStore::CheckModel() const {
   }
   if (ReadTextFile(path, own.size()) != own) {
     throw Error(
-        fmt::format("'{}' holds material of another model than {}", folder_.string(), Hex(model_)));
+        fmt::format("'{}' holds material of another model than {}", folder_.string(), HexText(model_)));
   }
 }
 
@@ -454,7 +449,7 @@ std::size_t MaterialStore::RoomLocked() const {
 void MaterialStore::Add(const SegmentId& id, std::span<const SecretBytes> pieces) {
   const auto refuse = [&](const std::string& reason) {
     throw Error(
-        fmt::format("'{}' does not take segment {}: {}", folder_.string(), Hex(id), reason));
+        fmt::format("'{}' does not take segment {}: {}", folder_.string(), HexText(id), reason));
   };
   if (pieces.empty() || pieces.size() > kMaxPieces) {
     refuse(fmt::format("it has {} pieces; 1 to {} allowed", pieces.size(), kMaxPieces));
@@ -544,7 +539,7 @@ std::vector<SecretBytes> MaterialStore::Claim(const SegmentId& id, std::uint32_t
 MaterialStore::Claimed MaterialStore::Spend(const SegmentId& id, std::uint32_t first,
                                             std::uint32_t count) {
   const auto refuse = [&](const std::string& reason) {
-    throw Error(fmt::format("'{}': segment {}: {}", folder_.string(), Hex(id), reason));
+    throw Error(fmt::format("'{}': segment {}: {}", folder_.string(), HexText(id), reason));
   };
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(id);

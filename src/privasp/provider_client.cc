@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "mpc/parties.h"
@@ -72,7 +73,7 @@ LoadedModel LoadModelAtServers(const PartyConfig& config, const SpoofModel& mode
     }
   }
   LoadedModel loaded;
-  for (const std::uint8_t byte : provider.Card().id) loaded.id += fmt::format("{:02x}", byte);
+  loaded.id = HexText(provider.Card().id);
   const Deadline deadline = After(wait_s);
   while (!loaded.active && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kPoll);

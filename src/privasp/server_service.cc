@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/private_folder.h"
@@ -20,12 +21,6 @@ constexpr std::size_t kSmallFrame = std::size_t{1} << 16;
 constexpr std::size_t kTrustedFrame = std::size_t{1} << 30;
 // Connections that are no client's: dealer, provider, the other server, status, handshakes.
 constexpr std::size_t kOtherConnections = 32;
-
-std::string HexOf(const ModelId& id) {
-  std::string text;
-  for (const std::uint8_t byte : id) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 const PartyConfig& Checked(const PartyConfig& config, const PartyIdentity& own) {
   if (own.role != Role::kFirstServer && own.role != Role::kSecondServer) {
@@ -405,7 +400,7 @@ void ServerService::OpenModels() {
     }
     auto model = std::make_shared<ServedModel>(
         entry.path(), second_, config_.limits, log_, [this] { Do([] {}); }, nullptr);
-    log_.Info("model here", {{"model", model->Offer().name}, {"id", HexOf(model->Card().id)}});
+    log_.Info("model here", {{"model", model->Offer().name}, {"id", HexText(model->Card().id)}});
     models_[model->Card().id] = std::move(model);
   }
 }
@@ -416,7 +411,7 @@ void ServerService::LoadModel(const LoadModelMessage& load) {
     const std::scoped_lock lock(models_mutex_);
     if (models_.contains(id)) throw Refused(Reason::kModel, "a model of this id is here already");
   }
-  const std::filesystem::path folder = config_.state / "models" / HexOf(id);
+  const std::filesystem::path folder = config_.state / "models" / HexText(id);
   std::shared_ptr<ServedModel> model;
   try {
     model = std::make_shared<ServedModel>(
@@ -430,7 +425,7 @@ void ServerService::LoadModel(const LoadModelMessage& load) {
     const std::scoped_lock lock(models_mutex_);
     models_[id] = model;
   }
-  log_.Info("model loaded", {{"model", load.offer.name}, {"id", HexOf(id)}});
+  log_.Info("model loaded", {{"model", load.offer.name}, {"id", HexText(id)}});
   Do([this, model] { Announce(*model); });
 }
 
@@ -440,7 +435,7 @@ void ServerService::Retire(const std::string& name) {
     if (model->Offer().name != name) continue;
     model->Drain();
     any = true;
-    log_.Info("model retired", {{"model", name}, {"id", HexOf(model->Card().id)}});
+    log_.Info("model retired", {{"model", name}, {"id", HexText(model->Card().id)}});
   }
   if (!any) throw Refused(Reason::kModel, fmt::format("no model '{}' is here", name));
 }
@@ -497,8 +492,8 @@ void ServerService::DrainReplaced() {
       }
       older->Drain();
       log_.Info("model replaced", {{"model", older->Offer().name},
-                                   {"id", HexOf(older->Card().id)},
-                                   {"by", HexOf(newer->Card().id)}});
+                                   {"id", HexText(older->Card().id)},
+                                   {"by", HexText(newer->Card().id)}});
     }
   }
 }
@@ -511,7 +506,7 @@ void ServerService::DropDrained() {
       models_.erase(model->Card().id);
     }
     model->Destroy();
-    log_.Info("model gone", {{"model", model->Offer().name}, {"id", HexOf(model->Card().id)}});
+    log_.Info("model gone", {{"model", model->Offer().name}, {"id", HexText(model->Card().id)}});
   }
 }
 
@@ -634,7 +629,7 @@ std::string ServerService::StatusJson() const {
   for (const auto& model : AllModels()) {
     const ServedModel::Status is = model->Now();
     status["models"].push_back({{"name", model->Offer().name},
-                                {"id", HexOf(model->Card().id)},
+                                {"id", HexText(model->Card().id)},
                                 {"scenario", static_cast<int>(model->Card().scenario)},
                                 {"units", model->Card().units},
                                 {"policy", model->Card().decision_only ? "decision" : "score"},

@@ -1,7 +1,6 @@
 #include "release/folder_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,34 +11,13 @@
 #include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/private_folder.h"
 #include "release/protect_recording.h"
 #include "release/run_inputs.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
 namespace {
-
-class WorkFolder {
- public:
-  explicit WorkFolder(const fs::path& work) {
-    std::string name = (work.empty() ? fs::temp_directory_path() : work) / "sotto-folder-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(fmt::format("cannot create '{}': {}", name, SystemReason()));
-    }
-    path_ = name;
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  fs::path In() const { return path_ / "in"; }
-  fs::path Out() const { return path_ / "out"; }
-
- private:
-  fs::path path_;
-};
 
 struct GivenFile {
   FolderFile file;
@@ -128,7 +106,7 @@ void RequireWhole(const GivenFile& given, const fs::path& made) {
 // What was made of one channel of an utterance, in place of what is pushed.
 class Replay : public StreamTransformer {
  public:
-  Replay(std::shared_ptr<const WorkFolder> work, const fs::path& made, std::string utterance,
+  Replay(std::shared_ptr<const ScratchFolder> work, const fs::path& made, std::string utterance,
          double peak_limit)
       : work_(std::move(work)),
         reader_(made),
@@ -152,7 +130,7 @@ class Replay : public StreamTransformer {
   std::size_t LatencySamples() const override { return 0; }
 
  private:
-  std::shared_ptr<const WorkFolder> work_;
+  std::shared_ptr<const ScratchFolder> work_;
   SoundReader reader_;
   std::string utterance_;
   float limit_;
@@ -160,7 +138,7 @@ class Replay : public StreamTransformer {
 
 class MadeMethod : public VoiceMethod {
  public:
-  MadeMethod(std::shared_ptr<const WorkFolder> work, const std::deque<GivenFile>& given)
+  MadeMethod(std::shared_ptr<const ScratchFolder> work, const std::deque<GivenFile>& given)
       : work_(std::move(work)) {
     for (const GivenFile& one : given) made_[{one.file.utterance, one.file.channel}] = one;
   }
@@ -176,11 +154,11 @@ class MadeMethod : public VoiceMethod {
       throw Error(fmt::format("the method was not given utterance '{}' of '{}' at {} Hz", utterance,
                               speaker, rate_hz));
     }
-    return std::make_unique<Replay>(work_, work_->Out() / made->second.file.name, utterance,
+    return std::make_unique<Replay>(work_, *work_ / "out" / made->second.file.name, utterance,
                                     peak_limit);
   }
 
-  std::shared_ptr<const WorkFolder> work_;
+  std::shared_ptr<const ScratchFolder> work_;
   std::map<std::pair<std::string, std::size_t>, GivenFile> made_;
 };
 
@@ -188,17 +166,17 @@ class MadeMethod : public VoiceMethod {
 
 std::unique_ptr<VoiceMethod> RunFolderMethod(const FolderMethod& method, const Corpus& corpus,
                                              const fs::path& work, bool merge_overlaps) {
-  const auto folder = std::make_shared<const WorkFolder>(work);
-  MakeFolder(folder->In());
-  MakeFolder(folder->Out());
-  CuttingMethod cutting(folder->In());
+  const auto folder = std::make_shared<const ScratchFolder>(work);
+  MakeFolder(*folder / "in");
+  MakeFolder(*folder / "out");
+  CuttingMethod cutting(*folder / "in");
   for (const Recording& recording : corpus.recordings) cutting.Cut(recording, merge_overlaps);
   const std::deque<GivenFile>& given = cutting.Given();
   std::vector<FolderFile> files;
   for (const GivenFile& one : given) files.push_back(one.file);
-  method.Protect(folder->In(), folder->Out(), files);
-  for (const GivenFile& one : given) RequireWhole(one, folder->Out() / one.file.name);
-  fs::remove_all(folder->In());
+  method.Protect(*folder / "in", *folder / "out", files);
+  for (const GivenFile& one : given) RequireWhole(one, *folder / "out" / one.file.name);
+  fs::remove_all(*folder / "in");
   return std::make_unique<MadeMethod>(folder, given);
 }
 
