@@ -7,14 +7,11 @@
 // weights ÷ the rate at which this core reads buffers of that size, plus AES blocks ÷ the rate at
 // which it encrypts blocks that are in its cache.
 #include <benchmark/benchmark.h>
-#include <time.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 #include <algorithm>
 #include <map>
 
+#include "limit.h"
 #include "mpc/testing.h"
 
 namespace sotto {
@@ -24,90 +21,11 @@ using testing::Deployment;
 using testing::RandomInput;
 using testing::RandomNet;
 
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-template <class F>
-double SecondsOf(const F& f) {
-  const double start = ThreadSeconds();
-  f();
-  return ThreadSeconds() - start;
-}
-
-// The median of several runs.
-template <class F>
-double Median(int runs, const F& f) {
-  std::vector<double> seconds(static_cast<std::size_t>(runs));
-  for (double& one : seconds) one = SecondsOf(f);
-  std::nth_element(seconds.begin(), seconds.begin() + runs / 2, seconds.end());
-  return seconds[static_cast<std::size_t>(runs / 2)];
-}
-
 // Two buffers in turn, as two servers in one process have them.
 double SecondsToRead(std::size_t bytes) {
   const RingVector buffers[2] = {RingVector(bytes / 8, 1), RingVector(bytes / 8, 2)};
   int turn = 0;
-  return Median(11, [&] {
-    const RingVector& buffer = buffers[turn++ % 2];
-    std::uint64_t sum[8] = {};
-    for (std::size_t i = 0; i + 8 <= buffer.size(); i += 8) {
-      for (std::size_t k = 0; k < 8; ++k) sum[k] += buffer[i + k];
-      __builtin_prefetch(buffer.data() + i + 256);
-    }
-    benchmark::DoNotOptimize(sum);
-  });
-}
-
-// Blocks a second that stay in the first cache. `encrypt` takes a key, the blocks and their number.
-template <class F>
-double BlocksPerSecond(const F& encrypt) {
-  constexpr std::size_t kBlocks = 1024;
-  std::vector<std::uint8_t> bytes(16 * kBlocks);
-  const AesKey key(FreshSeed());
-  constexpr int kRounds = 500;
-  const double seconds = Median(7, [&] {
-    for (int i = 0; i < kRounds; ++i) encrypt(key, bytes.data(), kBlocks);
-  });
-  return kBlocks * kRounds / seconds;
-}
-
-#ifdef __x86_64__
-// AES-NI as it has been since 2010: one block an instruction, eight in flight.
-__attribute__((target("aes,sse4.1"))) void EncryptByAesNi(const AesKey& key, std::uint8_t* bytes,
-                                                          std::size_t blocks) {
-  const auto* rounds = reinterpret_cast<const __m128i*>(key.rounds.data());
-  auto* at = reinterpret_cast<__m128i*>(bytes);
-  for (std::size_t b = 0; b < blocks; b += 8) {
-    __m128i x[8];
-    for (int i = 0; i < 8; ++i) x[i] = _mm_xor_si128(_mm_loadu_si128(at + b + i), rounds[0]);
-    for (int r = 1; r < 10; ++r) {
-      for (__m128i& one : x) one = _mm_aesenc_si128(one, rounds[r]);
-    }
-    for (int i = 0; i < 8; ++i) {
-      _mm_storeu_si128(at + b + i, _mm_aesenclast_si128(x[i], rounds[10]));
-    }
-  }
-}
-#endif
-
-struct AesRates {
-  double plain, best;  // AES-NI, and the widest instructions of this CPU
-};
-
-const AesRates& Rates() {
-  static const AesRates rates = [] {
-    const double best = BlocksPerSecond([](const AesKey& key, std::uint8_t* bytes, std::size_t n) {
-      EncryptBlocks(key, bytes, n, bytes);
-    });
-#ifdef __x86_64__
-    if (HasAesInstructions()) return AesRates{BlocksPerSecond(EncryptByAesNi), best};
-#endif
-    return AesRates{best, best};
-  }();
-  return rates;
+  return MedianSeconds(11, [&] { benchmark::DoNotOptimize(ReadAll(buffers[turn++ % 2])); });
 }
 
 struct Limit {
@@ -163,8 +81,7 @@ void Online(benchmark::State& state) {
     state.SetIterationTime(take + finish);
   }
   const auto n = static_cast<double>(seconds.size());
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  const double median = seconds[seconds.size() / 2];
+  const double median = MedianOf(seconds);
   state.counters["ms_per_utterance"] = 1e3 * median;
   state.counters["limit_ms"] = 1e3 * limit.plain;
   state.counters["times_limit"] = median / limit.plain;
