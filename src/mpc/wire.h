@@ -48,6 +48,7 @@ enum class MessageKind : std::uint8_t {
   kClaim,
   kClaimed,
   kPing,
+  kBurn,
 };
 
 // What the header of a message says; Error when there is none of this version.

@@ -83,15 +83,19 @@ void Channel::Impl::CloseNotify() {
   ERR_clear_error();
 }
 
-void Channel::Impl::Fail(const std::string& what) {
+void Channel::Impl::Fail(const std::string& what, bool may_end) {
   const std::lock_guard lock(call);
   if (failure.empty()) failure = what;
   ::shutdown(socket.Descriptor(), SHUT_RDWR);
-  throw Error(fmt::format("{}: {}", Who(), shut ? "the connection was shut here" : failure));
+  const std::string text =
+      fmt::format("{}: {}", Who(), shut ? "the connection was shut here" : failure);
+  if (may_end && !shut && failure == kClosed) throw ChannelClosed(text);
+  throw Error(text);
 }
 
 template <class Call>
-void Channel::Impl::Drive(const Call& function, Deadline deadline, const char* doing) {
+void Channel::Impl::Drive(const Call& function, Deadline deadline, const char* doing,
+                          bool may_end) {
   while (true) {
     short events = 0;
     std::string reason;
@@ -112,7 +116,7 @@ void Channel::Impl::Drive(const Call& function, Deadline deadline, const char* d
           reason = Reason();
       }
     }
-    if (!reason.empty()) Fail(reason);
+    if (!reason.empty()) Fail(reason, may_end);
     if (IsOver(deadline) || !WaitFor(socket.Descriptor(), events, deadline)) {
       Fail(fmt::format("{} took until the deadline", doing));
     }
@@ -174,11 +178,12 @@ void Channel::Impl::Write(std::span<const std::uint8_t> bytes, Deadline deadline
   }
 }
 
-void Channel::Impl::Read(std::span<std::uint8_t> bytes, Deadline deadline) {
+void Channel::Impl::Read(std::span<std::uint8_t> bytes, Deadline deadline, bool may_end) {
   while (!bytes.empty()) {
     std::size_t n = 0;
     Drive([&](SSL* tls) { return SSL_read_ex(tls, bytes.data(), bytes.size(), &n); }, deadline,
-          "receiving");
+          "receiving", may_end);
+    may_end = false;
     bytes = bytes.subspan(n);
     if (!bytes.empty() && IsOver(deadline)) Fail("receiving took until the deadline");
   }
@@ -254,7 +259,7 @@ SecretBytes Channel::Receive(std::size_t limit, Deadline deadline) {
   if (impl.mid_frame) impl.Fail("an earlier frame was not received");
   impl.mid_frame = true;
   std::array<std::uint8_t, 4> header{};
-  impl.Read(header, deadline);
+  impl.Read(header, deadline, /*may_end=*/true);
   const auto length = std::bit_cast<std::uint32_t>(header);
   if (length > limit) {
     impl.Fail(fmt::format("a frame of {} bytes is refused: at most {} are allowed", length, limit));

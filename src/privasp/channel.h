@@ -72,9 +72,9 @@ class Channel {
   void Require(Role role, const std::string& pin) const;
 
   void Send(std::span<const std::uint8_t> frame, Deadline deadline);
-  // Throws Error: closed by the peer, past the deadline, a frame of more than `limit` bytes, which
-  // is not read. After an Error the channel is of no more use, except that what the peer had sent
-  // before Send failed may still be received.
+  // Throws Error: closed by the peer (ChannelClosed where no part of a frame had come), past the
+  // deadline, a frame of more than `limit` bytes, which is not read. After an Error the channel is
+  // of no more use, except that what the peer had sent before Send failed may still be received.
   SecretBytes Receive(std::size_t limit, Deadline deadline);
   // True when a frame (or the end) has begun to arrive within the deadline; waits without lock.
   bool Readable(Deadline deadline) const;

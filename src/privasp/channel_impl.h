@@ -44,12 +44,13 @@ struct Channel::Impl {
   void Handshake(const TlsParty& party, bool accepts, Deadline deadline);
   // Calls OpenSSL until it is done, waiting for the socket in between.
   template <class Call>
-  void Drive(const Call& function, Deadline deadline, const char* doing);
+  void Drive(const Call& function, Deadline deadline, const char* doing, bool may_end = false);
   // Why the last call failed. `call` is held.
   std::string Reason();
   void CloseNotify();
-  // No more of this connection: an Error for who called, the end for all others.
-  [[noreturn]] void Fail(const std::string& what);
+  // No more of this connection: an Error for who called (ChannelClosed where the peer `may_end` it
+  // here), the end for all others.
+  [[noreturn]] void Fail(const std::string& what, bool may_end = false);
 
   // For whoever begins a frame, until it is out or has failed.
   class Turn {
@@ -64,7 +65,8 @@ struct Channel::Impl {
   };
 
   void Write(std::span<const std::uint8_t> bytes, Deadline deadline);
-  void Read(std::span<std::uint8_t> bytes, Deadline deadline);
+  // `may_end`: before the first of them.
+  void Read(std::span<std::uint8_t> bytes, Deadline deadline, bool may_end = false);
   void TakeNewKey(Deadline deadline);
 };
 

@@ -21,6 +21,7 @@ using nlohmann::json;
 constexpr std::uint64_t kLongestConfig = 1 << 20;
 constexpr double kLongestWait = 86400.0;
 constexpr std::uint32_t kMostUtterances = 1U << 20;
+constexpr std::uint32_t kMostStock = 1U << 16;  // an announcement has no more segments
 
 struct CountField {
   const char* name;
@@ -152,6 +153,9 @@ PartyConfig ParseConfig(const std::string& text, const std::filesystem::path& fo
     return true;
   });
   if (config.limits.segment > 64) reader.Refuse("segment", "is more than 64");
+  if (config.limits.stock > kMostStock) {
+    reader.Refuse("stock", fmt::format("is more than {}", kMostStock));
+  }
   if (config.limits.ready > config.limits.stock) reader.Refuse("ready", "is more than stock");
   return config;
 }

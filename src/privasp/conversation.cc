@@ -23,7 +23,20 @@ Conversation::Conversation(const TlsParty& party, const PartyConfig& config, Rol
 }
 
 void Conversation::SendFrame(std::span<const std::uint8_t> frame) {
-  channel_->Send(frame, After(request_s_));
+  try {
+    channel_->Send(frame, After(request_s_));
+  } catch (const Error& error) {
+    // A server that has sent this party away said why before it went.
+    const std::string reason = error.what();
+    try {
+      ReceiveFrame();
+    } catch (const Refused&) {
+      throw;
+    } catch (const Error&) {
+      // It did not.
+    }
+    throw Error(reason);
+  }
 }
 
 SecretBytes Conversation::ReceiveFrame() {

@@ -17,8 +17,10 @@
 namespace sotto {
 namespace {
 
-constexpr auto kPause = std::chrono::milliseconds(50);       // when nothing is needed
-constexpr auto kLongPause = std::chrono::milliseconds(500);  // when a server is not there
+constexpr auto kPause = std::chrono::milliseconds(50);  // when nothing is needed
+constexpr auto kLongPause =
+    std::chrono::milliseconds(500);  // when a server refuses or is not there
+constexpr const char* kAll = "";     // warnings that are of no one model
 
 // Both servers' masks of a model, one after the other; a message has a fixed length.
 void SaveMasks(const std::filesystem::path& path, const std::array<MaskShareMessage, 2>& masks) {
@@ -59,9 +61,10 @@ void DealerService::Stop() {
   log_.Info("stopped", {{"utterances", static_cast<std::int64_t>(delivered_)}});
 }
 
-void DealerService::WarnOnce(const std::string& reason) {
-  if (reason != last_warning_) log_.Warn("not dealing", {{"reason", reason}});
-  last_warning_ = reason;
+void DealerService::WarnOnce(const std::string& about, const std::string& reason) {
+  std::string& last = warnings_[about];
+  if (reason != last) log_.Warn("not dealing", {{"reason", reason}, {"model", about}});
+  last = reason;
 }
 
 void DealerService::Loop() {
@@ -74,12 +77,12 @@ void DealerService::Loop() {
         lines[p] = std::make_unique<Conversation>(
             party_, config_, p == 0 ? Role::kFirstServer : Role::kSecondServer);
       }
-      if (Round(lines)) continue;
-    } catch (const Refused& refused) {
-      WarnOnce(refused.what());
-      pause = kLongPause;
-    } catch (const Error& error) {
-      WarnOnce(error.what());
+      const Dealt dealt = Round(lines);
+      warnings_.erase(kAll);
+      if (dealt == Dealt::kSome) continue;
+      if (dealt == Dealt::kRefused) pause = kLongPause;
+    } catch (const std::exception& error) {
+      WarnOnce(kAll, error.what());
       lines = {};
       pause = kLongPause;
     }
@@ -87,47 +90,59 @@ void DealerService::Loop() {
   }
 }
 
-bool DealerService::Round(Lines& lines) {
+DealerService::Dealt DealerService::Round(Lines& lines) {
   const auto first = lines[0]->Ask<DemandMessage>(AskDemandMessage{});
   const auto second = lines[1]->Ask<DemandMessage>(AskDemandMessage{});
-  bool dealt = false;
+  bool some = false, refused = false;
   for (const ModelDemand& one : first.models) {
     const auto other =
         std::find_if(second.models.begin(), second.models.end(),
                      [&](const ModelDemand& model) { return model.card.id == one.card.id; });
     if (other == second.models.end()) continue;
-    if (other->card != one.card) {
-      WarnOnce("the servers say different things of a model");
-      continue;
+    const std::string id = HexText(one.card.id);
+    try {
+      if (!Know(lines, one, *other)) continue;
+      const std::uint32_t room = std::min(one.room, other->room);
+      // Whole segments: a sync of the disk for each.
+      const std::uint32_t count = std::min(room, config_.limits.segment);
+      if (count == 0 || stopping_) continue;
+      Deliver(lines, one.card, count);
+      warnings_.erase(id);
+      some = true;
+    } catch (const Refused& reason) {
+      // The other models go on.
+      WarnOnce(id, reason.what());
+      refused = true;
     }
-    if (!Know(lines, one, *other)) continue;
-    const std::uint32_t room = std::min(one.room, other->room);
-    // Whole segments: a sync of the disk for each.
-    const std::uint32_t count = std::min(room, config_.limits.segment);
-    if (count == 0 || stopping_) continue;
-    Deliver(lines, one.card, count);
-    dealt = true;
   }
-  return dealt;
+  return refused ? Dealt::kRefused : some ? Dealt::kSome : Dealt::kNone;
 }
 
 bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDemand& second) {
   const ModelCard& card = first.card;
-  const std::filesystem::path path = config_.state / (HexText(card.id) + ".masks");
+  const std::string id = HexText(card.id);
+  const std::filesystem::path path = config_.state / (id + ".masks");
   const bool shared = card.scenario == Scenario::kSharedModel;
-  if (!dealer_.Has(card.id)) {
-    if (!shared) {
-      dealer_.AddModel(card);
-    } else if (std::filesystem::exists(path)) {
-      dealer_.RestoreModel(card, LoadMasks(path));
-    } else if (first.masks == Digest{} && second.masks == Digest{}) {
-      dealer_.AddModel(card);
-      // On disk before a server has them.
-      SaveMasks(path, dealer_.Masks(card.id));
-    } else {
-      WarnOnce("the servers have masks of a model that this dealer does not: load it anew");
-      return false;
+  if (second.card != card) {
+    WarnOnce(id, "the servers say different things of a model");
+    return false;
+  }
+  try {
+    if (!dealer_.Has(card.id)) {
+      if (shared && std::filesystem::exists(path)) {
+        dealer_.RestoreModel(card, LoadMasks(path));
+      } else if (!shared || (first.masks == Digest{} && second.masks == Digest{})) {
+        dealer_.AddModel(card);
+      } else {
+        WarnOnce(id, "the servers have masks of a model that this dealer does not: load it anew");
+        return false;
+      }
     }
+    // On disk before a server has them.
+    if (shared && !std::filesystem::exists(path)) SaveMasks(path, dealer_.Masks(card.id));
+  } catch (const Error& error) {
+    // The file is damaged, or the disk full.
+    throw Refused(Reason::kStorage, error.what());
   }
   if (!shared) return true;
   const auto masks = dealer_.Masks(card.id);
@@ -135,10 +150,10 @@ bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDema
   for (std::size_t p = 0; p < 2; ++p) {
     if (has[p] == Digest{}) {
       lines[p]->Ask<AcceptedMessage>(masks[p]);
-      log_.Info("masks sent", {{"model", HexText(card.id)}, {"server", std::int64_t(p) + 1}});
+      log_.Info("masks sent", {{"model", id}, {"server", std::int64_t(p) + 1}});
     } else if (has[p] != DigestOf(masks[p].Serialise())) {
       // With these its results would be wrong without a sign of it.
-      WarnOnce("a server has other masks of a model than this dealer: load it anew");
+      WarnOnce(id, "a server has other masks of a model than this dealer: load it anew");
       return false;
     }
   }
@@ -160,7 +175,6 @@ void DealerService::Deliver(Lines& lines, const ModelCard& card, std::uint32_t c
   send(0);
   second.get();
   delivered_ += count;
-  last_warning_.clear();
 }
 
 }  // namespace sotto

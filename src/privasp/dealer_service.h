@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -31,18 +32,18 @@ class DealerService {
   using Lines = std::array<std::unique_ptr<Conversation>, 2>;
 
   void Loop();
-  // False where nothing was needed.
-  bool Round(Lines& lines);
+  enum class Dealt { kNone, kSome, kRefused };
+  Dealt Round(Lines& lines);
   // The model is known here, and both servers have its masks. False: nothing can be dealt.
   bool Know(Lines& lines, const ModelDemand& first, const ModelDemand& second);
   void Deliver(Lines& lines, const ModelCard& card, std::uint32_t count);
-  void WarnOnce(const std::string& reason);
+  void WarnOnce(const std::string& about, const std::string& reason);
 
   const PartyConfig config_;
   const EventLog log_;
   const TlsParty party_;
   Dealer dealer_;
-  std::string last_warning_;
+  std::map<std::string, std::string> warnings_;  // the last, by model
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> delivered_{0};
   std::thread thread_;

@@ -49,9 +49,11 @@ class Load {
         One(*client, query);
       } catch (const Refused& refused) {
         Refuse(ReasonName(refused.Why()));
+        // Another model has its place, or the connection has ended.
+        if (refused.Why() == Reason::kModel || refused.Why() == Reason::kStopping) client.reset();
         // It refuses because of what will pass: not at once again.
         std::this_thread::sleep_for(kPause);
-      } catch (const Error&) {
+      } catch (const std::exception&) {
         Refuse("connection");
         client.reset();
       }

@@ -62,7 +62,7 @@ void PeerLink::ConnectLoop() {
       channel->Require(Role::kFirstServer, peer.pin);
       last.clear();
       Serve(channel);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       if (last != error.what()) log_.Warn("no link", {{"reason", error.what()}});
       last = error.what();
     }
@@ -83,7 +83,7 @@ void PeerLink::Serve(const std::shared_ptr<Channel>& channel) {
   try {
     changed_(true);
     Receive(channel);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     reason = error.what();
   }
   {

@@ -85,7 +85,15 @@ LoadedModel LoadModelAtServers(const PartyConfig& config, const SpoofModel& mode
 void RetireModelAtServers(const PartyConfig& config, const std::string& name) {
   CheckModelName(name);
   BothServers servers(config);
-  for (std::size_t p = 0; p < 2; ++p) servers[p].Ask<AcceptedMessage>(RetireMessage{name});
+  // One may have done it already: the servers follow each other.
+  int absent = 0;
+  for (std::size_t p = 0; p < 2; ++p) {
+    try {
+      servers[p].Ask<AcceptedMessage>(RetireMessage{name});
+    } catch (const Refused& refused) {
+      if (refused.Why() != Reason::kModel || ++absent == 2) throw;
+    }
+  }
 }
 
 }  // namespace sotto

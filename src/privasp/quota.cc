@@ -1,5 +1,7 @@
 #include "privasp/quota.h"
 
+#include <algorithm>
+
 namespace sotto {
 
 bool Quota::Take(const std::string& pin, std::uint32_t count, Time now) {
@@ -20,6 +22,17 @@ bool Quota::Take(const std::string& pin, std::uint32_t count, Time now) {
   client.taken.back().count += count;
   client.sum += count;
   return true;
+}
+
+void Quota::GiveBack(const std::string& pin, std::uint32_t count) {
+  const std::scoped_lock lock(mutex_);
+  Client& client = clients_[pin];
+  for (auto taken = client.taken.rbegin(); taken != client.taken.rend() && count > 0; ++taken) {
+    const std::uint32_t part = std::min(count, taken->count);
+    taken->count -= part;
+    client.sum -= part;
+    count -= part;
+  }
 }
 
 }  // namespace sotto

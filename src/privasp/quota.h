@@ -20,6 +20,8 @@ class Quota {
 
   // Counts them and returns true, or counts nothing where they would be too many.
   bool Take(const std::string& pin, std::uint32_t count, Time now);
+  // Of what was taken, for what was not given out after all.
+  void GiveBack(const std::string& pin, std::uint32_t count);
 
  private:
   struct Taken {

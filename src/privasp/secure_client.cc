@@ -110,6 +110,9 @@ std::vector<SecureAnswer> SecureClient::Ask(const std::array<ReservationMessage,
 
 std::vector<SecureAnswer> SecureClient::Ask(std::span<const std::int32_t> x) {
   const auto count = static_cast<std::uint32_t>(x.size() / std::max(1U, offer_.card.inputs));
+  if (count < 1 || count > kMaxBatch) {
+    throw Error(fmt::format("{} utterances; 1 to {} allowed", count, kMaxBatch));
+  }
   for (bool again = true;; again = false) {
     try {
       return Ask(Reserve(count), x);

@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint32_t kBlock = 8;
 constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 30;
 
+constexpr const char* kRetired = "retired";
+
 bool IsShared(const ModelCard& card) { return card.scenario == Scenario::kSharedModel; }
 
 }  // namespace
@@ -53,6 +55,7 @@ ServedModel::ServedModel(std::filesystem::path folder, bool second, const Servic
 void ServedModel::Restore() {
   const LoadModelMessage load = LoadModelMessage::Parse(Load("model"));
   offer_ = load.offer;
+  draining_ = std::filesystem::exists(folder_ / kRetired);
   loaded_at_ = std::filesystem::last_write_time(folder_ / "model");
   if (!IsShared(Card())) {
     server_->LoadPublicModel(PublicModelMessage::Parse(load.model));
@@ -70,7 +73,12 @@ void ServedModel::Restore() {
 }
 
 void ServedModel::Save(const char* name, std::span<const std::uint8_t> bytes) const {
-  WritePrivateFile(folder_ / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  try {
+    WritePrivateFile(folder_ / name, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                     IfExists::kReplace);
+  } catch (const Error& error) {
+    throw Refused(Reason::kStorage, error.what());
+  }
 }
 
 SecretBytes ServedModel::Load(const char* name) const {
@@ -128,12 +136,15 @@ void ServedModel::LinkChanged() {
   peer_here_ = false;
   peer_segments_.clear();
   BurnMemory();
+  more_.notify_all();
 }
 
 // With the lock held.
 void ServedModel::BurnMemory() {
+  ++link_;
   pending_.clear();
   reserved_.clear();
+  burnt_.clear();
   server_->BurnAll();
   server_->ForgetIds();
 }
@@ -154,6 +165,7 @@ ServedModel::Reply ServedModel::PeerSays(const AnnounceMessage& peer) {
   peer_here_ = true;
   peer_segments_.clear();
   for (const SegmentState& segment : peer.segments) peer_segments_[segment.id] = segment;
+  if (peer.draining) DrainLocked();
   return {first_time, peer.needs_opened && stage_ != Stage::kNeedsMasks};
 }
 
@@ -169,8 +181,8 @@ void ServedModel::TakeOpened(const OpenedMaskMessage& opened) {
   const std::scoped_lock lock(mutex_);
   if (stage_ != Stage::kNeedsOpened) return;  // it was sent twice
   server_->FinishModel(opened);
-  Save("opened", opened.Serialise());
   stage_ = Stage::kReady;
+  Save("opened", opened.Serialise());  // where this fails, the other is asked again after a start
 }
 
 // With the lock held.
@@ -220,7 +232,8 @@ std::vector<ClaimMessage> ServedModel::MakeClaims() {
 
 bool ServedModel::FollowClaim(const ClaimMessage& claim) {
   try {
-    AddReady(store_->Claim(claim.segment, claim.first, claim.count));
+    const std::uint64_t link = Link();
+    AddReady(store_->Claim(claim.segment, claim.first, claim.count), link);
     return true;
   } catch (const Error& error) {
     log_.Warn("claim refused", {{"reason", error.what()}});
@@ -230,8 +243,10 @@ bool ServedModel::FollowClaim(const ClaimMessage& claim) {
 
 void ServedModel::FinishClaim(const ClaimedMessage& answer) {
   std::vector<SecretBytes> pieces;
+  std::uint64_t link = 0;
   {
     const std::scoped_lock lock(mutex_);
+    link = link_;
     auto node = pending_.extract({answer.claim.segment, answer.claim.first});
     if (node.empty()) return;  // of a link before this one: burnt
     auto& peer = peer_segments_[answer.claim.segment];
@@ -240,20 +255,48 @@ void ServedModel::FinishClaim(const ClaimedMessage& answer) {
     if (!answer.done) return;
     pieces = std::move(node.mapped());
   }
-  AddReady(std::move(pieces));
+  AddReady(std::move(pieces), link);
 }
 
-void ServedModel::AddReady(std::vector<SecretBytes> pieces) {
+void ServedModel::AddReady(std::vector<SecretBytes> pieces, std::uint64_t link) {
   std::vector<MaterialMessage> materials;
+  std::vector<QueryId> ids;
   materials.reserve(pieces.size());
   for (SecretBytes& piece : pieces) {
-    materials.push_back(MaterialMessage::Parse(piece));
+    ids.push_back(materials.emplace_back(MaterialMessage::Parse(piece)).id);
     piece = {};
   }
   const std::shared_lock computing(meeting_);
   server_->AddMaterial(std::move(materials));
   const std::scoped_lock lock(mutex_);
+  // The other server has burnt its half in the meantime.
+  if (link != link_) server_->Burn(ids);
   more_.notify_all();
+}
+
+std::uint64_t ServedModel::Link() const {
+  const std::scoped_lock lock(mutex_);
+  return link_;
+}
+
+std::vector<BurnMessage> ServedModel::BurntHere() {
+  std::vector<QueryId> ids;
+  {
+    const std::scoped_lock lock(mutex_);
+    ids.swap(burnt_);
+  }
+  std::vector<BurnMessage> messages;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i % kMaxBatch == 0) messages.push_back({Card().id, {}});
+    messages.back().ids.push_back(ids[i]);
+  }
+  return messages;
+}
+
+void ServedModel::FollowBurn(const BurnMessage& burn) {
+  const std::scoped_lock lock(mutex_);
+  for (const QueryId& id : burn.ids) reserved_.erase(id);
+  server_->Burn(burn.ids);
 }
 
 // --- Clients ---
@@ -286,13 +329,14 @@ ReservationMessage ServedModel::Reserve(const std::string& pin, std::uint32_t co
   ReservationMessage reservation;
   if (ids.empty()) {
     wanted_ += count;
-    const auto enough = [&] { return server_->Stock() >= count || !peer_here_; };
+    const auto enough = [&] { return server_->Stock() >= count || !peer_here_ || draining_; };
     while (!enough() && server_->Stock() + CommonUnspent() + kBlock * pending_.size() >= count) {
       wake_();
       if (more_.wait_until(lock, deadline) == std::cv_status::timeout) break;
     }
     wanted_ -= count;
     if (!peer_here_) throw Refused(Reason::kPeer, "the other server is not there");
+    if (draining_) throw Refused(Reason::kModel, "the model is being retired");
     if (server_->Stock() < count) {
       throw Refused(Reason::kStock,
                     fmt::format("{} utterances asked for, {} are ready and {} in stock", count,
@@ -327,10 +371,14 @@ ResultMessage ServedModel::Query(const std::string& pin, const InputMessage& inp
     for (const QueryId& id : input.ids) reserved_.erase(id);
     ++running_;
   }
-  const auto finish = [&] {
+  bool answered = false;
+  const auto finish = [&](const void*) {
+    if (!answered) server_->Burn(input.ids);
     const std::scoped_lock lock(mutex_);
     --running_;
+    if (!answered && !second_) burnt_.insert(burnt_.end(), input.ids.begin(), input.ids.end());
   };
+  const std::unique_ptr<const void, decltype(finish)> finally(this, finish);
   try {
     ExchangeMessage own;
     try {
@@ -344,18 +392,14 @@ ResultMessage ServedModel::Query(const std::string& pin, const InputMessage& inp
       const std::shared_lock computing(meeting_);
       auto next = server_->Exchange(peer);
       if (auto* result = std::get_if<ResultMessage>(&next)) {
-        finish();
+        answered = true;
         return std::move(*result);
       }
       own = std::get<ExchangeMessage>(std::move(next));
     }
   } catch (const Refused&) {
-    server_->Burn(input.ids);
-    finish();
     throw;
   } catch (const Error& error) {
-    server_->Burn(input.ids);
-    finish();
     throw Refused(Reason::kPeer, error.what());
   }
 }
@@ -366,8 +410,19 @@ void ServedModel::Tidy() { server_->Forget(); }
 
 void ServedModel::Drain() {
   const std::scoped_lock lock(mutex_);
+  DrainLocked();
+}
+
+// With the lock held.
+void ServedModel::DrainLocked() {
+  if (draining_) return;
   draining_ = true;
   more_.notify_all();
+  try {
+    Save(kRetired, {});
+  } catch (const Error& error) {
+    log_.Warn("not retired for ever", {{"reason", error.what()}});
+  }
 }
 
 bool ServedModel::Draining() const {
@@ -390,6 +445,7 @@ std::size_t ServedModel::Sweep() {
       if (reserved.until < now) late.push_back(id);
     }
     for (const QueryId& id : late) reserved_.erase(id);
+    if (!second_) burnt_.insert(burnt_.end(), late.begin(), late.end());
     if (peer_here_) {
       const auto oldest = now - std::chrono::duration<double>(limits_.orphan_s);
       for (const SegmentState& own : store_->Segments()) {
@@ -412,6 +468,7 @@ std::size_t ServedModel::Sweep() {
 
 void ServedModel::Destroy() {
   store_->Destroy();
+  std::filesystem::remove(folder_ / "model");  // first: what is left without it goes at a start
   std::filesystem::remove_all(folder_);
 }
 

@@ -66,6 +66,9 @@ class ServedModel {
   bool FollowClaim(const ClaimMessage& claim);
   // First server: the second has done so, or refuses.
   void FinishClaim(const ClaimedMessage& answer);
+  // First server: what it has burnt since it was last asked. Second server: it burns them too.
+  std::vector<BurnMessage> BurntHere();
+  void FollowBurn(const BurnMessage& burn);
 
   // --- Clients ---
   // Both servers hold the same model and have met.
@@ -84,6 +87,7 @@ class ServedModel {
   void Tidy();
 
   // --- The end ---
+  // Also after the next start.
   void Drain();
   bool Draining() const;
   bool Idle() const;  // nothing is reserved or under way
@@ -109,8 +113,11 @@ class ServedModel {
   void Restore();
   void Save(const char* name, std::span<const std::uint8_t> bytes) const;
   SecretBytes Load(const char* name) const;
-  void AddReady(std::vector<SecretBytes> pieces);
+  // `link`: the one that the pieces were claimed over.
+  void AddReady(std::vector<SecretBytes> pieces, std::uint64_t link);
   void BurnMemory();
+  void DrainLocked();
+  std::uint64_t Link() const;
   // Pieces of segments that both servers hold, not spent at either.
   std::size_t CommonUnspent() const;
 
@@ -138,8 +145,10 @@ class ServedModel {
   std::map<SegmentId, std::chrono::steady_clock::time_point> arrived_;
   std::map<BlockKey, std::vector<SecretBytes>> pending_;  // claimed here, the other is asked
   std::map<QueryId, Reserved> reserved_;
-  std::size_t wanted_ = 0;   // by who waits
-  std::size_t running_ = 0;  // queries
+  std::vector<QueryId> burnt_;  // first server: the second is not told yet
+  std::uint64_t link_ = 0;      // how often what is in memory was burnt
+  std::size_t wanted_ = 0;      // by who waits
+  std::size_t running_ = 0;     // queries
 };
 
 }  // namespace sotto

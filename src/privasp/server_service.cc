@@ -1,6 +1,8 @@
 #include "privasp/server_service.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +23,7 @@ constexpr std::size_t kSmallFrame = std::size_t{1} << 16;
 constexpr std::size_t kTrustedFrame = std::size_t{1} << 30;
 // Connections that are no client's: dealer, provider, the other server, status, handshakes.
 constexpr std::size_t kOtherConnections = 32;
+constexpr const char* kStoppingText = "the server is shutting down";
 
 const PartyConfig& Checked(const PartyConfig& config, const PartyIdentity& own) {
   if (own.role != Role::kFirstServer && own.role != Role::kSecondServer) {
@@ -69,24 +72,10 @@ void ServerService::Stop() {
   log_.Info("stopping");
   listener_.Shut();
   accepting_.join();
-  // Who is being answered gets the answer; who only keeps a connection open is sent away.
+  // Who is being answered gets the answer, and who asks meanwhile is refused.
   const Deadline last = After(config_.limits.query_s + 1.0);
-  for (bool busy = true; busy && std::chrono::steady_clock::now() < last;) {
-    busy = false;
-    {
-      const std::scoped_lock lock(connections_mutex_);
-      for (Connection& connection : connections_) {
-        const std::scoped_lock one(connection.mutex);
-        const bool link =
-            connection.channel && connection.channel->Peer().role == Role::kSecondServer;
-        if (connection.answering && !connection.ended) {
-          busy = true;
-        } else if (connection.channel && !link) {
-          connection.channel->Shut();
-        }
-      }
-    }
-    if (busy) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!SayGoodbye() && std::chrono::steady_clock::now() < last) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   link_.Stop();
   Reap(true);
@@ -103,21 +92,37 @@ void ServerService::Stop() {
 
 void ServerService::AcceptLoop() {
   while (!stopping_) {
-    const int descriptor = listener_.Accept(After(1.0));
-    Reap(false);
-    if (descriptor < 0) continue;
-    const std::scoped_lock lock(connections_mutex_);
-    // More than this are not even told why: that costs a handshake.
-    if (connections_.size() >= config_.limits.connections + kOtherConnections) {
-      ::close(descriptor);
-      Count("refused_connections");
-      continue;
+    try {
+      const int descriptor = listener_.Accept(After(1.0));
+      Reap(false);
+      if (descriptor >= 0) TakeConnection(descriptor);
+    } catch (const std::exception& error) {
+      log_.Warn("accepting", {{"reason", error.what()}});
+      std::this_thread::sleep_for(kTick);
     }
-    Connection& connection = connections_.emplace_back();
+  }
+}
+
+void ServerService::TakeConnection(int descriptor) {
+  const std::scoped_lock lock(connections_mutex_);
+  // More than this are not even told why: that costs a handshake.
+  if (connections_.size() >= config_.limits.connections + kOtherConnections) {
+    ::close(descriptor);
+    Count("refused_connections");
+    return;
+  }
+  Connection& connection = connections_.emplace_back();
+  connection.handshake = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  try {
     connection.thread = std::thread([this, &connection, descriptor] {
       RunConnection(connection, descriptor);
       connection.ended = true;
     });
+  } catch (const std::exception&) {
+    ::close(descriptor);
+    ::close(connection.handshake);
+    connections_.pop_back();
+    throw;
   }
 }
 
@@ -129,6 +134,7 @@ void ServerService::Reap(bool all) {
       const auto next = std::next(it);
       if (all) {
         const std::scoped_lock one(it->mutex);
+        if (it->handshake >= 0) ::shutdown(it->handshake, SHUT_RDWR);
         if (it->channel) it->channel->Shut();
       }
       if (all || it->ended) over.splice(over.end(), connections_, it);
@@ -138,41 +144,85 @@ void ServerService::Reap(bool all) {
   for (Connection& connection : over) connection.thread.join();
 }
 
-void ServerService::RunConnection(Connection& self, int descriptor) {
+bool ServerService::SayGoodbye() {
+  const std::scoped_lock lock(connections_mutex_);
+  const auto busy = [](Connection& connection) {
+    const std::scoped_lock one(connection.mutex);
+    return connection.answering && !connection.ended;
+  };
+  if (std::any_of(connections_.begin(), connections_.end(), busy)) return false;
+  const SecretBytes goodbye = RefusalMessage{Reason::kStopping, kStoppingText}.Serialise();
+  for (Connection& connection : connections_) {
+    const std::scoped_lock one(connection.mutex);
+    if (!connection.channel || connection.answering || connection.ended ||
+        connection.channel->Peer().role == Role::kSecondServer) {
+      continue;
+    }
+    try {
+      // Whoever asks next reads this as the answer.
+      connection.channel->Send(goodbye, After(0.1));
+    } catch (const Error&) {
+      // It is gone.
+    }
+    connection.channel->Shut();
+  }
+  return true;
+}
+
+// Nothing where it fails.
+std::shared_ptr<Channel> ServerService::Handshake(Connection& self, int descriptor) {
   std::shared_ptr<Channel> channel;
   try {
     channel = Listener::Handshake(party_, descriptor, After(config_.limits.request_s));
-    CheckPeer(channel->Peer());
   } catch (const std::exception& error) {
     Count("failed_handshakes");
     log_.Warn("no connection", {{"reason", error.what()}});
+  }
+  const std::scoped_lock lock(self.mutex);
+  ::close(std::exchange(self.handshake, -1));
+  self.channel = channel;
+  return channel;
+}
+
+void ServerService::Admit(const PartyIdentity& peer) {
+  CheckPeer(peer);
+  const std::scoped_lock lock(connections_mutex_);
+  if (stopping_) throw Refused(Reason::kStopping, kStoppingText);
+  if (peer.role != Role::kClient) return;
+  if (clients_ >= config_.limits.connections) {
+    throw Refused(Reason::kBusy, fmt::format("{} clients are connected", clients_));
+  }
+  ++clients_;
+}
+
+void ServerService::RunConnection(Connection& self, int descriptor) {
+  const std::shared_ptr<Channel> channel = Handshake(self, descriptor);
+  if (!channel) return;
+  const PartyIdentity& peer = channel->Peer();
+  try {
+    Admit(peer);
+  } catch (const Refused& refused) {
+    Count(ReasonName(refused.Why()));
+    log_.Warn("connection refused",
+              {{"reason", ReasonName(refused.Why())}, {"text", refused.what()}});
+    try {
+      // It stays open until AcceptLoop comes by, so that the peer reads this.
+      channel->Send(RefusalMessage{refused.Why(), refused.what()}.Serialise(), After(1.0));
+    } catch (const Error&) {
+      // It did not wait for it.
+    }
     return;
   }
-  const bool is_client = channel->Peer().role == Role::kClient;
-  bool refused = false;
-  {
-    const std::scoped_lock lock(connections_mutex_);
-    refused = stopping_ || (is_client && clients_ >= config_.limits.connections);
-    if (is_client && !refused) ++clients_;
-    const std::scoped_lock one(self.mutex);
-    self.channel = channel;
-  }
   try {
-    if (refused) {
-      const Reason why = stopping_ ? Reason::kStopping : Reason::kBusy;
-      Count(ReasonName(why));
-      channel->Send(RefusalMessage{why, "too many connections"}.Serialise(), After(1.0));
-      return;
-    }
-    if (channel->Peer().role == Role::kSecondServer) {
+    if (peer.role == Role::kSecondServer) {
       link_.Serve(channel);
     } else {
       Converse(self, *channel);
     }
   } catch (const std::exception& error) {
-    log_.Info("connection ended", {{"peer", channel->Peer().name}, {"reason", error.what()}});
+    log_.Info("connection ended", {{"peer", peer.name}, {"reason", error.what()}});
   }
-  if (is_client) {
+  if (peer.role == Role::kClient) {
     const std::scoped_lock lock(connections_mutex_);
     --clients_;
   }
@@ -183,19 +233,19 @@ void ServerService::RunConnection(Connection& self, int descriptor) {
 void ServerService::CheckPeer(const PartyIdentity& peer) const {
   for (const auto& [role, expected] : config_.peers) {
     if (expected.pin == peer.pin && role != peer.role) {
-      throw Error(fmt::format("{}: its key is that of {}, its certificate says {}", peer.name,
-                              RoleName(role), RoleName(peer.role)));
+      throw Refused(Reason::kRole, fmt::format("{}: its key is that of {}, its certificate says {}",
+                                               peer.name, RoleName(role), RoleName(peer.role)));
     }
     if (role == peer.role && expected.pin != peer.pin) {
-      throw Error(
-          fmt::format("{}: says it is {}, whose key is another", peer.name, RoleName(role)));
+      throw Refused(Reason::kRole, fmt::format("{}: says it is {}, whose key is another", peer.name,
+                                               RoleName(role)));
     }
   }
   if (peer.pin == party_.Own().pin || peer.role == party_.Own().role) {
-    throw Error(fmt::format("{}: is of this server's own role or key", peer.name));
+    throw Refused(Reason::kRole, fmt::format("{}: is of this server's own role or key", peer.name));
   }
   if (peer.role == Role::kFirstServer) {
-    throw Error(fmt::format("{}: the first server connects to nobody", peer.name));
+    throw Refused(Reason::kRole, fmt::format("{}: the first server connects to nobody", peer.name));
   }
 }
 
@@ -216,12 +266,21 @@ void ServerService::Converse(Connection& self, Channel& channel) {
       const std::scoped_lock lock(self.mutex);
       self.answering = true;
     }
+    const Deadline deadline = After(config_.limits.request_s);
+    SecretBytes frame;
+    try {
+      frame = channel.Receive(LargestFrame(peer.role), deadline);
+    } catch (const ChannelClosed&) {
+      return;
+    } catch (const Error&) {
+      // Too long, cut off, or not all of it in time. Nothing can be said on this channel any more.
+      if (!stopping_) Count(ReasonName(Reason::kMalformed));
+      throw;
+    }
     SecretBytes answer;
     bool end = false;
-    const Deadline deadline = After(config_.limits.request_s);
     try {
-      const SecretBytes frame = channel.Receive(LargestFrame(peer.role), deadline);
-      if (stopping_) throw Refused(Reason::kStopping, "the server is shutting down");
+      if (stopping_) throw Refused(Reason::kStopping, kStoppingText);
       answer = Answer(peer, frame);
     } catch (const Refused& refused) {
       Count(ReasonName(refused.Why()));
@@ -230,13 +289,6 @@ void ServerService::Converse(Connection& self, Channel& channel) {
           {{"peer", peer.name}, {"reason", ReasonName(refused.Why())}, {"text", refused.what()}});
       answer = RefusalMessage{refused.Why(), refused.what()}.Serialise();
       end = refused.Why() == Reason::kMalformed;
-    } catch (const ChannelClosed&) {
-      return;
-    } catch (const Error& error) {
-      Count(ReasonName(Reason::kMalformed));
-      log_.Info("refused", {{"peer", peer.name}, {"reason", "malformed"}, {"text", error.what()}});
-      answer = RefusalMessage{Reason::kMalformed, error.what()}.Serialise();
-      end = true;
     }
     channel.Send(answer, deadline);
     {
@@ -301,6 +353,18 @@ SecretBytes ServerService::AnswerProvider(std::span<const std::uint8_t> frame) {
   return Bytes(AcceptedMessage{});
 }
 
+// What fails there and is not refused is the disk's.
+void ServerService::Store(const std::function<void()>& write) const {
+  try {
+    write();
+  } catch (const Refused&) {
+    throw;
+  } catch (const std::exception& error) {
+    log_.Warn("not stored", {{"reason", error.what()}});
+    throw Refused(Reason::kStorage, error.what());
+  }
+}
+
 SecretBytes ServerService::AnswerDealer(std::span<const std::uint8_t> frame) {
   {
     const std::scoped_lock lock(counts_mutex_);
@@ -318,7 +382,7 @@ SecretBytes ServerService::AnswerDealer(std::span<const std::uint8_t> frame) {
     case MessageKind::kMaskShare: {
       const auto masks = MaskShareMessage::Parse(frame);
       const auto model = Find(masks.model);
-      model->TakeMasks(masks);
+      Store([&] { model->TakeMasks(masks); });
       log_.Info("masks taken", {{"model", model->Offer().name}});
       Do([this, model] {
         Announce(*model);
@@ -329,14 +393,7 @@ SecretBytes ServerService::AnswerDealer(std::span<const std::uint8_t> frame) {
     case MessageKind::kSegment: {
       const auto segment = SegmentMessage::Parse(frame);
       const auto model = Find(segment.model);
-      try {
-        model->TakeSegment(segment);
-      } catch (const Refused&) {
-        throw;
-      } catch (const Error& error) {
-        log_.Warn("no room for material", {{"reason", error.what()}});
-        throw Refused(Reason::kStorage, error.what());
-      }
+      Store([&] { model->TakeSegment(segment); });
       Count("utterances_stored", segment.pieces.size());
       Do([this, model] { Announce(*model); });
       break;
@@ -363,8 +420,13 @@ ReservationMessage ServerService::Reserve(const PartyIdentity& peer,
     throw Refused(Reason::kQuota,
                   fmt::format("more than {} utterances in an hour", config_.limits.quota_per_hour));
   }
-  ReservationMessage reservation =
-      model->Reserve(peer.pin, asked.count, asked.ids, After(config_.limits.query_s));
+  ReservationMessage reservation;
+  try {
+    reservation = model->Reserve(peer.pin, asked.count, asked.ids, After(config_.limits.query_s));
+  } catch (const Error&) {
+    quota_.GiveBack(peer.pin, asked.count);
+    throw;
+  }
   Count("utterances_reserved", asked.count);
   const std::scoped_lock lock(work_mutex_);
   poked_ = true;
@@ -407,9 +469,13 @@ void ServerService::OpenModels() {
 
 void ServerService::LoadModel(const LoadModelMessage& load) {
   const ModelId& id = load.offer.card.id;
+  const std::scoped_lock one(loading_);
   {
     const std::scoped_lock lock(models_mutex_);
     if (models_.contains(id)) throw Refused(Reason::kModel, "a model of this id is here already");
+    if (models_.size() >= kMostModels) {
+      throw Refused(Reason::kModel, fmt::format("{} models are here already", models_.size()));
+    }
   }
   const std::filesystem::path folder = config_.state / "models" / HexText(id);
   std::shared_ptr<ServedModel> model;
@@ -419,7 +485,8 @@ void ServerService::LoadModel(const LoadModelMessage& load) {
   } catch (const Error& error) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
-    throw Refused(Reason::kModel, error.what());
+    const auto* refused = dynamic_cast<const Refused*>(&error);
+    throw Refused(refused != nullptr ? refused->Why() : Reason::kModel, error.what());
   }
   {
     const std::scoped_lock lock(models_mutex_);
@@ -434,6 +501,7 @@ void ServerService::Retire(const std::string& name) {
   for (const auto& model : AllModels()) {
     if (model->Offer().name != name) continue;
     model->Drain();
+    Do([this, model] { Announce(*model); });
     any = true;
     log_.Info("model retired", {{"model", name}, {"id", HexText(model->Card().id)}});
   }
@@ -480,17 +548,20 @@ std::shared_ptr<ServedModel> ServerService::Offered(const AskOfferMessage& asked
                     : fmt::format("no model '{}' is here", asked.name));
 }
 
-// A model of a name takes the place of older ones as soon as it has material.
+// A model of a name takes the place of older ones as soon as it has material. The first server says
+// when and the second follows, so that a client never finds one model here and another there; what
+// the first does not have any more goes too.
 void ServerService::DrainReplaced() {
   const Models all = AllModels();
   for (const auto& newer : all) {
     if (!newer->Usable()) continue;
     for (const auto& older : all) {
       if (older->Draining() || older->Offer().name != newer->Offer().name ||
-          older->LoadedAt() >= newer->LoadedAt()) {
+          older->LoadedAt() >= newer->LoadedAt() || (second_ && older->Active())) {
         continue;
       }
       older->Drain();
+      Announce(*older);
       log_.Info("model replaced", {{"model", older->Offer().name},
                                    {"id", HexText(older->Card().id)},
                                    {"by", HexText(newer->Card().id)}});
@@ -550,10 +621,10 @@ void ServerService::HandlePeer(SecretBytes frame) {
       case MessageKind::kClaim: {
         const auto claim = ClaimMessage::Parse(bytes);
         if (!second_) throw Error("a claim at the first server");
-        const auto model = Find(claim.model);
-        const bool done = model->FollowClaim(claim);
+        const auto model = FindOrNull(claim.model);
+        const bool done = model && model->FollowClaim(claim);
         link_.Send(ClaimedMessage{claim, done}.Serialise());
-        if (!done) Announce(*model);
+        if (model && !done) Announce(*model);
         break;
       }
       case MessageKind::kClaimed: {
@@ -561,6 +632,13 @@ void ServerService::HandlePeer(SecretBytes frame) {
         Find(answer.claim.model)->FinishClaim(answer);
         break;
       }
+      case MessageKind::kBurn: {
+        const auto burn = BurnMessage::Parse(bytes);
+        if (const auto model = FindOrNull(burn.model)) model->FollowBurn(burn);
+        break;
+      }
+      case MessageKind::kRefusal:
+        throw Error("the other server refuses: " + RefusalMessage::Parse(bytes).text);
       default:
         throw Error("a message that no server sends to another");
     }
@@ -599,13 +677,19 @@ void ServerService::WorkLoop() {
       link_.Tick();
       DrainReplaced();
       DropDrained();
-      for (const auto& model : AllModels()) {
-        const std::size_t burnt = model->Sweep();
-        if (burnt > 0) Count("reservations_burnt", burnt);
-      }
+      for (const auto& model : AllModels()) Sweep(*model);
     } catch (const std::exception& error) {
       log_.Warn("housekeeping", {{"reason", error.what()}});
     }
+  }
+}
+
+void ServerService::Sweep(ServedModel& model) {
+  const std::size_t burnt = model.Sweep();
+  if (burnt > 0) Count("reservations_burnt", burnt);
+  // Else the second server would keep in memory what no client asks it for.
+  for (const BurnMessage& burn : model.BurntHere()) {
+    if (link_.Up()) link_.Send(burn.Serialise());
   }
 }
 

@@ -47,6 +47,7 @@ class ServerService {
   struct Connection {
     std::thread thread;
     std::mutex mutex;
+    int handshake = -1;  // a copy of the descriptor, to end a handshake by
     std::shared_ptr<Channel> channel;
     bool answering = false;
     std::atomic<bool> ended{false};
@@ -54,7 +55,13 @@ class ServerService {
 
   // --- Connections ---
   void AcceptLoop();
+  void TakeConnection(int descriptor);
+  std::shared_ptr<Channel> Handshake(Connection& self, int descriptor);
   void RunConnection(Connection& self, int descriptor);
+  // Throws Refused for who may not connect, or not now; what returns is counted in clients_.
+  void Admit(const PartyIdentity& peer);
+  // Ends who asks for nothing at this moment, and says so to it. False while somebody is answered.
+  bool SayGoodbye();
   void Converse(Connection& self, Channel& channel);
   void CheckPeer(const PartyIdentity& peer) const;
   SecretBytes Answer(const PartyIdentity& peer, std::span<const std::uint8_t> frame);
@@ -63,6 +70,7 @@ class ServerService {
   SecretBytes AnswerDealer(std::span<const std::uint8_t> frame);
   ReservationMessage Reserve(const PartyIdentity& peer, const AskReservationMessage& asked);
   ResultMessage Query(const PartyIdentity& peer, const InputMessage& input);
+  void Store(const std::function<void()>& write) const;
   std::size_t LargestFrame(Role role) const;
   void Reap(bool all);
   void Count(const char* what, std::uint64_t by = 1) const;
@@ -77,6 +85,7 @@ class ServerService {
   std::shared_ptr<ServedModel> Offered(const AskOfferMessage& asked) const;
   void DrainReplaced();
   void DropDrained();
+  void Sweep(ServedModel& model);
 
   // --- The other server, and what is done beside the queries ---
   void LinkChanged(bool up);
@@ -94,6 +103,7 @@ class ServerService {
   Quota quota_;
   const std::chrono::steady_clock::time_point started_;
 
+  std::mutex loading_;  // one model at a time
   mutable std::mutex models_mutex_;
   std::map<ModelId, std::shared_ptr<ServedModel>> models_;
   mutable std::mutex counts_mutex_;

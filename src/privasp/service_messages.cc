@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kLongestText = 1 << 16;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kFingerprintLetters = 16;
-constexpr std::size_t kMostModels = 64;
 constexpr std::size_t kMostSegments = 1 << 16;
 
 // A message without fields.
@@ -391,6 +390,23 @@ ClaimedMessage ClaimedMessage::Parse(std::span<const std::uint8_t> bytes) {
   ClaimedMessage message;
   message.claim = ReadClaim(from);
   message.done = from.Flag("done");
+  from.Finish();
+  return message;
+}
+
+SecretBytes BurnMessage::Serialise() const {
+  WireWriter to(MessageKind::kBurn);
+  to.Fixed(model);
+  to.Counted(ids);
+  return to.Take();
+}
+
+BurnMessage BurnMessage::Parse(std::span<const std::uint8_t> bytes) {
+  WireReader from(bytes, MessageKind::kBurn, "burn");
+  BurnMessage message;
+  from.Fixed(message.model, "model");
+  from.Counted(message.ids, kMaxBatch, "ids");
+  if (message.ids.empty()) from.Refuse("ids", 0, fmt::format("1 to {}", kMaxBatch));
   from.Finish();
   return message;
 }

@@ -4,7 +4,7 @@
 // Client → server:    AskOffer → Offer; AskReservation → Reservation; Input → Result; AskStatus.
 // Provider → server:  LoadModel, Retire → Accepted; AskStatus → Status.
 // Dealer → server:    AskDemand → Demand; MaskShare, Segment → Accepted.
-// Server ↔ server:    Announce, OpenedMask, Claim → Claimed, Exchange, Ping, at any time.
+// Server ↔ server:    Announce, OpenedMask, Claim → Claimed, Exchange, Burn, Ping, at any time.
 // A server may answer each question with a Refusal.
 #pragma once
 
@@ -124,6 +124,9 @@ struct AskDemandMessage {
   static AskDemandMessage Parse(std::span<const std::uint8_t> bytes);
 };
 
+// That a server has at a time.
+inline constexpr std::size_t kMostModels = 64;
+
 struct ModelDemand {
   ModelCard card;
   Digest masks{};          // of the MaskShareMessage that is here; zero: none is, and one is needed
@@ -176,6 +179,15 @@ struct ClaimedMessage {
 
   SecretBytes Serialise() const;
   static ClaimedMessage Parse(std::span<const std::uint8_t> bytes);
+};
+
+// First → second server: these ids lead to no answer any more.
+struct BurnMessage {
+  ModelId model{};
+  std::vector<QueryId> ids;  // 1 to kMaxBatch
+
+  SecretBytes Serialise() const;
+  static BurnMessage Parse(std::span<const std::uint8_t> bytes);
 };
 
 struct PingMessage {

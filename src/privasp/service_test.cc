@@ -56,7 +56,7 @@ TEST_P(Service, AnswersWhatThePlainNetDoes) {
   EXPECT_EQ(client.LastCost().rounds, decision_only ? 2 : 1);
   ExpectPlainAnswers(client, model, SomeInputs(model, 5, 2));
   // More than are ready: they come out of the store.
-  ASSERT_TRUE(Eventually([&] { return parties.Stored("small") >= 24; }));
+  ASSERT_TRUE(Eventually([&] { return parties.Stored("small") >= 40; }));
   ExpectPlainAnswers(client, model, SomeInputs(model, 20, 3));
 }
 
