@@ -142,6 +142,7 @@ void ServedModel::LinkChanged() {
 // With the lock held.
 void ServedModel::BurnMemory() {
   ++link_;
+  coming_ = 0;
   pending_.clear();
   reserved_.clear();
   burnt_.clear();
@@ -198,11 +199,12 @@ std::size_t ServedModel::CommonUnspent() const {
 
 std::vector<ClaimMessage> ServedModel::MakeClaims() {
   std::vector<ClaimMessage> plan, claims;
+  std::uint64_t link = 0;
   {
     const std::scoped_lock lock(mutex_);
+    link = link_;
     if (second_ || draining_ || !peer_here_ || stage_ != Stage::kReady) return {};
-    std::size_t ready = server_->Stock();
-    for (const auto& [key, pieces] : pending_) ready += pieces.size();
+    std::size_t ready = server_->Stock() + coming_;
     const std::size_t target = std::max<std::size_t>(limits_.ready, wanted_);
     for (const SegmentState& own : store_->Segments()) {
       const auto peer = peer_segments_.find(own.id);
@@ -213,6 +215,7 @@ std::vector<ClaimMessage> ServedModel::MakeClaims() {
         plan.push_back({Card().id, own.id, first, count});
         first += count;
         ready += count;
+        coming_ += count;
       }
     }
   }
@@ -221,10 +224,12 @@ std::vector<ClaimMessage> ServedModel::MakeClaims() {
     try {
       auto pieces = store_->Claim(claim.segment, claim.first, claim.count);
       const std::scoped_lock lock(mutex_);
+      if (link != link_) continue;  // burnt, as all that was in memory
       pending_[{claim.segment, claim.first}] = std::move(pieces);
       claims.push_back(claim);
     } catch (const Error& error) {
       log_.Warn("claim failed", {{"reason", error.what()}});
+      HasCome(claim.count, link);
     }
   }
   return claims;
@@ -252,10 +257,20 @@ void ServedModel::FinishClaim(const ClaimedMessage& answer) {
     auto& peer = peer_segments_[answer.claim.segment];
     // What the second refuses is spent there; it announces its segments behind this message.
     peer.spent = std::max(peer.spent, answer.claim.first + answer.claim.count);
-    if (!answer.done) return;
-    pieces = std::move(node.mapped());
+    if (answer.done) pieces = std::move(node.mapped());
   }
-  AddReady(std::move(pieces), link);
+  try {
+    AddReady(std::move(pieces), link);
+  } catch (const Error& error) {
+    log_.Warn("material refused", {{"reason", error.what()}});
+  }
+  HasCome(answer.claim.count, link);
+}
+
+void ServedModel::HasCome(std::size_t pieces, std::uint64_t link) {
+  const std::scoped_lock lock(mutex_);
+  if (link == link_) coming_ -= pieces;
+  more_.notify_all();
 }
 
 void ServedModel::AddReady(std::vector<SecretBytes> pieces, std::uint64_t link) {
@@ -271,7 +286,6 @@ void ServedModel::AddReady(std::vector<SecretBytes> pieces, std::uint64_t link) 
   const std::scoped_lock lock(mutex_);
   // The other server has burnt its half in the meantime.
   if (link != link_) server_->Burn(ids);
-  more_.notify_all();
 }
 
 std::uint64_t ServedModel::Link() const {
@@ -330,7 +344,7 @@ ReservationMessage ServedModel::Reserve(const std::string& pin, std::uint32_t co
   if (ids.empty()) {
     wanted_ += count;
     const auto enough = [&] { return server_->Stock() >= count || !peer_here_ || draining_; };
-    while (!enough() && server_->Stock() + CommonUnspent() + kBlock * pending_.size() >= count) {
+    while (!enough() && server_->Stock() + CommonUnspent() + coming_ >= count) {
       wake_();
       if (more_.wait_until(lock, deadline) == std::cv_status::timeout) break;
     }

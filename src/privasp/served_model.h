@@ -115,6 +115,8 @@ class ServedModel {
   SecretBytes Load(const char* name) const;
   // `link`: the one that the pieces were claimed over.
   void AddReady(std::vector<SecretBytes> pieces, std::uint64_t link);
+  // What MakeClaims went for is ready, or will not come.
+  void HasCome(std::size_t pieces, std::uint64_t link);
   void BurnMemory();
   void DrainLocked();
   std::uint64_t Link() const;
@@ -147,6 +149,7 @@ class ServedModel {
   std::map<QueryId, Reserved> reserved_;
   std::vector<QueryId> burnt_;  // first server: the second is not told yet
   std::uint64_t link_ = 0;      // how often what is in memory was burnt
+  std::size_t coming_ = 0;      // pieces that MakeClaims went for
   std::size_t wanted_ = 0;      // by who waits
   std::size_t running_ = 0;     // queries
 };

@@ -708,6 +708,10 @@ std::string ServerService::StatusJson() const {
   status["role"] = RoleName(party_.Own().role);
   status["name"] = party_.Own().name;
   status["up_s"] = since(started_);
+  {
+    const std::scoped_lock lock(connections_mutex_);
+    status["clients"] = clients_;
+  }
   status["link"] = link_.Up();
   status["models"] = nlohmann::ordered_json::array();
   for (const auto& model : AllModels()) {

@@ -110,7 +110,7 @@ class ServerService {
   mutable std::map<std::string, std::uint64_t> counts_;
   std::chrono::steady_clock::time_point dealer_seen_;
 
-  std::mutex connections_mutex_;
+  mutable std::mutex connections_mutex_;
   std::list<Connection> connections_;
   std::size_t clients_ = 0;
   std::atomic<bool> stopping_{false};

@@ -1,8 +1,6 @@
 // The parties together, over TLS on the loopback.
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-#include "mpc/testing.h"
 #include "privasp/service_testing.h"
 #include "spoof/testing.h"
 
@@ -10,34 +8,10 @@ namespace sotto {
 namespace {
 
 using testing::Eventually;
+using testing::ExpectPlainAnswers;
 using testing::LocalParties;
 using testing::SmallSpoofModel;
-
-std::vector<std::int32_t> SomeInputs(const SpoofModel& model, std::size_t count,
-                                     std::uint64_t seed) {
-  SeededRng rng(seed);
-  std::vector<std::int32_t> all;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto x = testing::RandomInput(model.net, rng);
-    all.insert(all.end(), x.begin(), x.end());
-  }
-  return all;
-}
-
-void ExpectPlainAnswers(SecureClient& client, const SpoofModel& model,
-                        std::span<const std::int32_t> x) {
-  const auto answers = client.Ask(x);
-  ASSERT_EQ(answers.size(), x.size() / model.net.inputs);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::int64_t plain =
-        Evaluate(model.net, x.subspan(i * model.net.inputs, model.net.inputs));
-    EXPECT_EQ(answers[i].score.has_value(), !model.net.decision_only);
-    if (answers[i].score) {
-      EXPECT_EQ(*answers[i].score, plain);
-    }
-    EXPECT_EQ(answers[i].genuine, plain >= model.net.threshold);
-  }
-}
+using testing::SomeInputs;
 
 class Service : public ::testing::TestWithParam<std::tuple<Scenario, bool>> {};
 INSTANTIATE_TEST_SUITE_P(All, Service,
