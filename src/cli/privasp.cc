@@ -146,7 +146,7 @@ std::vector<ServerStatus> AskStatus(const PartyConfig& config) {
     status.server = RoleName(role);
     try {
       Conversation server(party, config, role);
-      status.json = server.Ask<StatusMessage>(AskStatusMessage{}).json;
+      status.status = ParseStatus(server.Ask<StatusMessage>(AskStatusMessage{}).json);
     } catch (const Error& error) {
       status.trouble = error.what();
     }

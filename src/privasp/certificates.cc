@@ -41,17 +41,6 @@ void RefuseExistingKey(const fs::path& path) {
   throw Error(fmt::format("'{}' exists already: a private key is never replaced", path.string()));
 }
 
-RequestHandle ReadRequest(const fs::path& path) {
-  const std::string text = ReadTextFile(path, kLargestPem);
-  const BioHandle bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-  RequestHandle request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
-  if (!request) {
-    throw Error(
-        fmt::format("'{}' is no certificate request in PEM: {}", path.string(), OpensslReason()));
-  }
-  return request;
-}
-
 // One signs at a time, so that no line of issued.tsv is lost.
 class AuthorityLock {
  public:
@@ -139,7 +128,7 @@ PartyIdentity SignRequest(const fs::path& authority, const fs::path& request, Ro
                             (authority / kCertificateFile).string()));
   }
   const std::string where = fmt::format("'{}'", request.string());
-  const RequestHandle asked = ReadRequest(request);
+  const RequestHandle asked = ParsePemRequest(ReadTextFile(request, kLargestPem), where);
   EVP_PKEY* key = X509_REQ_get0_pubkey(asked.get());
   PartyIdentity identity = IdentityOfSubject(X509_REQ_get_subject_name(asked.get()), key, where);
   if (X509_REQ_verify(asked.get(), key) != 1) {

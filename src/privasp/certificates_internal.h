@@ -1,8 +1,10 @@
 // What certificates.cc offers to the rest of the room and to its tests.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,10 @@ namespace sotto {
 
 // The one certificate in a PEM file; Error names the file.
 CertificateHandle ReadPemCertificate(const std::filesystem::path& path);
+// What such files hold; Error "<where> …".
+CertificateHandle ParsePemCertificate(std::string_view text, const std::string& where);
+RequestHandle ParsePemRequest(std::string_view text, const std::string& where);
+KeyHandle ParsePemPrivateKey(std::span<const std::uint8_t> text, const std::string& where);
 // A private key, which must be Ed25519, without a password and closed to others.
 KeyHandle ReadPrivateKey(const std::filesystem::path& path);
 

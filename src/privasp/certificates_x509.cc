@@ -189,19 +189,44 @@ KeyHandle NewPrivateKey() {
   return KeyHandle(Succeeded(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"), "make a key"));
 }
 
-CertificateHandle ReadPemCertificate(const fs::path& path) {
-  const std::string text = ReadTextFile(path, kLargestPem);
+CertificateHandle ParsePemCertificate(std::string_view text, const std::string& where) {
   const BioHandle bio(
       Succeeded(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), "give memory"));
   CertificateHandle certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
   if (!certificate) {
-    throw Error(fmt::format("'{}' is no certificate in PEM: {}", path.string(), OpensslReason()));
+    throw Error(fmt::format("{} is no certificate in PEM: {}", where, OpensslReason()));
   }
   const CertificateHandle second(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
   ERR_clear_error();
-  if (second)
-    throw Error(fmt::format("'{}' holds several certificates: one is allowed", path.string()));
+  if (second) throw Error(fmt::format("{} holds several certificates: one is allowed", where));
   return certificate;
+}
+
+CertificateHandle ReadPemCertificate(const fs::path& path) {
+  return ParsePemCertificate(ReadTextFile(path, kLargestPem), fmt::format("'{}'", path.string()));
+}
+
+RequestHandle ParsePemRequest(std::string_view text, const std::string& where) {
+  const BioHandle bio(
+      Succeeded(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), "give memory"));
+  RequestHandle request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  if (!request) {
+    throw Error(fmt::format("{} is no certificate request in PEM: {}", where, OpensslReason()));
+  }
+  return request;
+}
+
+KeyHandle ParsePemPrivateKey(std::span<const std::uint8_t> text, const std::string& where) {
+  const BioHandle bio(
+      Succeeded(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), "give memory"));
+  // Without this OpenSSL would ask for a password at the terminal.
+  const auto no_password = [](char*, int, int, void*) { return -1; };
+  KeyHandle key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr));
+  ERR_clear_error();
+  if (!IsEd25519(key.get())) {
+    throw Error(fmt::format("{} is no private key of Ed25519 in PEM without a password", where));
+  }
+  return key;
 }
 
 KeyHandle ReadPrivateKey(const fs::path& path) {
@@ -228,17 +253,7 @@ KeyHandle ReadPrivateKey(const fs::path& path) {
     if (n == 0) break;
     length += n;
   }
-  const BioHandle bio(
-      Succeeded(BIO_new_mem_buf(text.data(), static_cast<int>(length)), "give memory"));
-  // Without this OpenSSL would ask for a password at the terminal.
-  const auto no_password = [](char*, int, int, void*) { return -1; };
-  KeyHandle key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr));
-  ERR_clear_error();
-  if (!IsEd25519(key.get())) {
-    throw Error(
-        fmt::format("'{}' is no private key of Ed25519 in PEM without a password", path.string()));
-  }
-  return key;
+  return ParsePemPrivateKey(std::span(text).first(length), fmt::format("'{}'", path.string()));
 }
 
 std::string_view TextOf(BIO* bio) {

@@ -67,7 +67,18 @@ class Reader {
     if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
       Refuse(field, "is no text");
     }
-    return value.get_ref<const std::string&>();
+    const auto& text = value.get_ref<const std::string&>();
+    // The system would read only what stands before it.
+    if (text.find('\0') != std::string::npos) Refuse(field, "holds a zero byte");
+    return text;
+  }
+
+  Role PeerRole(const std::string& name) const {
+    try {
+      return ParseRole(name);
+    } catch (const Error& error) {
+      Refuse("peers:", error.what());
+    }
   }
 
   std::filesystem::path Path(const json& value, const std::string& field) const {
@@ -82,12 +93,17 @@ class Reader {
     return pin;
   }
 
+  // What a message can quote. A list in a list in a list… would take as deep a recursion to write.
+  static std::string Quoted(const json& value) {
+    return value.is_structured() ? "no number" : DumpJson(value);
+  }
+
   bool Limit(ServiceLimits& limits, const std::string& key, const json& value) const {
     for (const CountField& count : kCounts) {
       if (key != count.name) continue;
       if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
           value.get<std::uint64_t>() > kMostUtterances) {
-        Refuse(key, fmt::format("is {}; 1 to {} allowed", DumpJson(value), kMostUtterances));
+        Refuse(key, fmt::format("is {}; 1 to {} allowed", Quoted(value), kMostUtterances));
       }
       limits.*count.field = value.get<std::uint32_t>();
       return true;
@@ -95,7 +111,7 @@ class Reader {
     for (const TimeField& time : kTimes) {
       if (key != time.name) continue;
       if (!value.is_number() || !(value.get<double>() > 0) || value.get<double>() > kLongestWait) {
-        Refuse(key, fmt::format("is {}; seconds up to {} allowed", DumpJson(value), kLongestWait));
+        Refuse(key, fmt::format("is {}; seconds up to {} allowed", Quoted(value), kLongestWait));
       }
       limits.*time.field = value.get<double>();
       return true;
@@ -129,7 +145,7 @@ PartyConfig ParseConfig(const std::string& text, const std::filesystem::path& fo
       config.state = reader.Path(value, key);
     } else if (key == "peers") {
       reader.Object(value, key, [&](const std::string& role, const json& peer) {
-        PeerConfig& into = config.peers[ParseRole(role)];
+        PeerConfig& into = config.peers[reader.PeerRole(role)];
         reader.Object(peer, role, [&](const std::string& field, const json& is) {
           if (field == "address") {
             into.address = reader.Text(is, field);
@@ -152,6 +168,11 @@ PartyConfig ParseConfig(const std::string& text, const std::filesystem::path& fo
     }
     return true;
   });
+  for (const auto& [name, path] :
+       {std::pair("certificate", &config.files.certificate), std::pair("key", &config.files.key),
+        std::pair("authority", &config.files.authority)}) {
+    if (path->empty()) reader.Refuse(name, "is missing");
+  }
   if (config.limits.segment > 64) reader.Refuse("segment", "is more than 64");
   if (config.limits.stock > kMostStock) {
     reader.Refuse("stock", fmt::format("is more than {}", kMostStock));

@@ -67,12 +67,15 @@ TEST(Configuration, WhatIsWrongIsNamed) {
   };
   EXPECT_EQ(RefusalOf("{"), "a.json: is no JSON");
   EXPECT_EQ(RefusalOf("[]"), "a.json: the configuration is no object");
+  EXPECT_EQ(RefusalOf("{}"), "a.json: certificate is missing");
   EXPECT_EQ(with("/quota", 3), "a.json: 'quota' is no field of the configuration");
   EXPECT_EQ(with("/limits/stocks", 3), "a.json: 'stocks' is no field of limits");
   EXPECT_EQ(with("/peers/dealer/key", "x"), "a.json: 'key' is no field of dealer");
-  EXPECT_NE(with("/peers/server3", {{"pin", Pin('3')}}).find("server3"), std::string::npos);
+  EXPECT_EQ(with("/peers/server3", {{"pin", Pin('3')}}),
+            "a.json: peers: 'server3' is no role: client, provider, dealer, server1, server2 are");
   EXPECT_EQ(with("/listen", ""), "a.json: listen is no text");
   EXPECT_EQ(with("/key", 1), "a.json: key is no text");
+  EXPECT_EQ(with("/key", std::string("a\0b", 3)), "a.json: key holds a zero byte");
   EXPECT_EQ(with("/peers", "x"), "a.json: peers is no object");
   EXPECT_EQ(with("/peers/dealer", nlohmann::json::object()), "a.json: dealer has no pin");
   EXPECT_EQ(with("/peers/dealer/pin", "12ab"),
@@ -83,6 +86,10 @@ TEST(Configuration, WhatIsWrongIsNamed) {
                                     nlohmann::json(1ULL << 40), nlohmann::json(nullptr)}) {
     EXPECT_NE(with("/limits/stock", bad), "") << bad;
   }
+  // However deep a list of lists is: it is not quoted.
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_EQ(RefusalOf(R"({"limits": {"stock": )" + deep + "}}"),
+            "a.json: stock is no number; 1 to 1048576 allowed");
   EXPECT_EQ(with("/limits/query_s", 0), "a.json: query_s is 0; seconds up to 86400 allowed");
   EXPECT_NE(with("/limits/query_s", -1.0), "");
   EXPECT_NE(with("/limits/query_s", 1e300), "");

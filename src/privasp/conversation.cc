@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "mpc/wire.h"
 
 namespace sotto {
@@ -13,7 +14,7 @@ constexpr std::size_t kLargestAnswer = std::size_t{1} << 26;
 
 std::string RefusalText(const PartyIdentity& peer, Reason reason, const std::string& text) {
   return fmt::format("{} '{}' refuses ({}): {}", RoleName(peer.role), peer.name, ReasonName(reason),
-                     text);
+                     Printable(text));
 }
 
 Conversation::Conversation(const TlsParty& party, const PartyConfig& config, Role role)

@@ -40,7 +40,7 @@ class Conversation {
   std::unique_ptr<Channel> channel_;
 };
 
-// "server1 'a' refuses (stock): …"
+// "server1 'a' refuses (stock): …", one line whatever it says.
 std::string RefusalText(const PartyIdentity& peer, Reason reason, const std::string& text);
 
 }  // namespace sotto

@@ -18,12 +18,14 @@ constexpr auto kRetry = std::chrono::milliseconds(100);
 }  // namespace
 
 PeerLink::PeerLink(const TlsParty& party, const PartyConfig& config, const EventLog& log,
-                   std::function<void(bool)> changed, std::function<void(SecretBytes)> handle)
+                   std::function<void(bool)> changed, std::function<void(SecretBytes)> handle,
+                   std::function<void()> malformed)
     : party_(party),
       config_(config),
       log_(log),
       changed_(std::move(changed)),
-      handle_(std::move(handle)) {}
+      handle_(std::move(handle)),
+      malformed_(std::move(malformed)) {}
 
 PeerLink::~PeerLink() { Stop(); }
 
@@ -99,16 +101,25 @@ void PeerLink::Serve(const std::shared_ptr<Channel>& channel) {
 void PeerLink::Receive(const std::shared_ptr<Channel>& channel) {
   for (;;) {
     SecretBytes frame = channel->Receive(kLargestFrame, After(config_.limits.link_s));
-    switch (KindOf(frame)) {
-      case MessageKind::kExchange:
-        Deliver(ExchangeMessage::Parse(frame));
-        break;
-      case MessageKind::kPing:
-        PingMessage::Parse(frame);
-        break;
-      default:
-        handle_(std::move(frame));
+    try {
+      Take(std::move(frame));
+    } catch (const Error&) {
+      malformed_();
+      throw;
     }
+  }
+}
+
+void PeerLink::Take(SecretBytes frame) {
+  switch (KindOf(frame)) {
+    case MessageKind::kExchange:
+      Deliver(ExchangeMessage::Parse(frame));
+      break;
+    case MessageKind::kPing:
+      PingMessage::Parse(frame);
+      break;
+    default:
+      handle_(std::move(frame));
   }
 }
 

@@ -21,9 +21,11 @@ namespace sotto {
 class PeerLink {
  public:
   // `changed(up)` and `handle` are called from the thread that receives, and must not wait long: a
-  // query's exchange would wait with them.
+  // query's exchange would wait with them. `malformed`: what came is no message, which ends the
+  // connection.
   PeerLink(const TlsParty& party, const PartyConfig& config, const EventLog& log,
-           std::function<void(bool up)> changed, std::function<void(SecretBytes)> handle);
+           std::function<void(bool up)> changed, std::function<void(SecretBytes)> handle,
+           std::function<void()> malformed);
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
   ~PeerLink();
@@ -56,6 +58,7 @@ class PeerLink {
 
   void ConnectLoop();
   void Receive(const std::shared_ptr<Channel>& channel);
+  void Take(SecretBytes frame);
   void Deliver(ExchangeMessage message);
   std::shared_ptr<Channel> Current() const;
 
@@ -64,6 +67,7 @@ class PeerLink {
   const EventLog& log_;
   const std::function<void(bool)> changed_;
   const std::function<void(SecretBytes)> handle_;
+  const std::function<void()> malformed_;
 
   mutable std::mutex mutex_;
   std::condition_variable arrived_;

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "mpc/parties.h"
 #include "privasp/conversation.h"
+#include "privasp/service_status.h"
 
 namespace sotto {
 namespace {
@@ -36,14 +36,10 @@ class BothServers {
 };
 
 bool HasMaterial(Conversation& server, const std::string& id) {
-  const auto status = TryParseJson(server.Ask<StatusMessage>(AskStatusMessage{}).json);
-  for (const auto& model : status.value("models", nlohmann::json::array())) {
-    if (model.value("id", "") == id) {
-      return model.value("state", "") == "active" &&
-             model.value("stored", 0) + model.value("ready", 0) > 0;
-    }
-  }
-  return false;
+  const ServiceStatus status = ParseStatus(server.Ask<StatusMessage>(AskStatusMessage{}).json);
+  return std::any_of(status.models.begin(), status.models.end(), [&](const auto& model) {
+    return model.id == id && model.state == "active" && model.stored + model.ready > 0;
+  });
 }
 
 }  // namespace

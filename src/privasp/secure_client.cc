@@ -82,6 +82,7 @@ std::vector<SecureAnswer> SecureClient::Ask(const std::array<ReservationMessage,
     }
   }
   if (refused) throw Refused(*refused);
+  if (results[0].ids != reservations[0].ids) throw Error("the servers answer another query");
   const auto answers = client_->Answer(results);
   cost_.query_ms = MsSince(start);
   const std::array after = {bytes(0), bytes(1)};

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/private_folder.h"
 #include "mpc/wire.h"
 
@@ -39,6 +37,21 @@ SecretBytes Bytes(const Message& message) {
   return message.Serialise();
 }
 
+// From the other server: what is counted, as a refusal would be, and not answered.
+class NoMessage : public Refused {
+ public:
+  using Refused::Refused;
+};
+
+template <class Message>
+Message Parsed(std::span<const std::uint8_t> bytes) {
+  try {
+    return Message::Parse(bytes);
+  } catch (const Error& error) {
+    throw NoMessage(Reason::kMalformed, error.what());
+  }
+}
+
 [[noreturn]] void RefuseKind(const PartyIdentity& peer) {
   throw Refused(Reason::kRole,
                 fmt::format("role {} may not ask this of a server", RoleName(peer.role)));
@@ -57,7 +70,8 @@ ServerService::ServerService(const PartyConfig& config, EventLog log)
       started_(std::chrono::steady_clock::now()),
       link_(
           party_, config_, log_, [this](bool up) { LinkChanged(up); },
-          [this](SecretBytes frame) { HandlePeer(std::move(frame)); }) {
+          [this](SecretBytes frame) { HandlePeer(std::move(frame)); },
+          [this] { Count(ReasonName(Reason::kMalformed)); }) {
   OpenModels();
   working_ = std::thread([this] { WorkLoop(); });
   accepting_ = std::thread([this] { AcceptLoop(); });
@@ -306,7 +320,7 @@ SecretBytes ServerService::Answer(const PartyIdentity& peer, std::span<const std
     kind = KindOf(frame);
     if (kind == MessageKind::kAskStatus) {
       AskStatusMessage::Parse(frame);
-      return Bytes(StatusMessage{StatusJson()});
+      return Bytes(StatusMessage{FormatStatus(Status())});
     }
     switch (peer.role) {
       case Role::kClient:
@@ -586,9 +600,12 @@ void ServerService::DropDrained() {
 void ServerService::LinkChanged(bool up) {
   for (const auto& model : AllModels()) model->LinkChanged();
   if (!up) return;
-  // Behind what was to be done for the link before.
+  // Behind what was still to be done of the link before, which brings nothing into this one.
   Do([this] {
-    for (const auto& model : AllModels()) Announce(*model);
+    for (const auto& model : AllModels()) {
+      model->LinkChanged();
+      Announce(*model);
+    }
   });
 }
 
@@ -600,49 +617,57 @@ void ServerService::HandlePeer(SecretBytes frame) {
   // A std::function is copied.
   auto shared = std::make_shared<SecretBytes>(std::move(frame));
   Do([this, shared] {
-    const SecretBytes& bytes = *shared;
-    switch (KindOf(bytes)) {
-      case MessageKind::kAnnounce: {
-        const auto peer = AnnounceMessage::Parse(bytes);
-        const auto model = FindOrNull(peer.card.id);
-        if (!model) break;  // it will be told when this one has come here too
-        const ServedModel::Reply reply = model->PeerSays(peer);
-        if (reply.announce) Announce(*model);
-        if (reply.send_opened) link_.Send(model->OwnOpened().Serialise());
-        break;
-      }
-      case MessageKind::kOpenedMask: {
-        const auto opened = OpenedMaskMessage::Parse(bytes);
-        const auto model = Find(opened.model);
-        model->TakeOpened(opened);
-        Announce(*model);
-        break;
-      }
-      case MessageKind::kClaim: {
-        const auto claim = ClaimMessage::Parse(bytes);
-        if (!second_) throw Error("a claim at the first server");
-        const auto model = FindOrNull(claim.model);
-        const bool done = model && model->FollowClaim(claim);
-        link_.Send(ClaimedMessage{claim, done}.Serialise());
-        if (model && !done) Announce(*model);
-        break;
-      }
-      case MessageKind::kClaimed: {
-        const auto answer = ClaimedMessage::Parse(bytes);
-        Find(answer.claim.model)->FinishClaim(answer);
-        break;
-      }
-      case MessageKind::kBurn: {
-        const auto burn = BurnMessage::Parse(bytes);
-        if (const auto model = FindOrNull(burn.model)) model->FollowBurn(burn);
-        break;
-      }
-      case MessageKind::kRefusal:
-        throw Error("the other server refuses: " + RefusalMessage::Parse(bytes).text);
-      default:
-        throw Error("a message that no server sends to another");
+    try {
+      TakeFromPeer(*shared);
+    } catch (const NoMessage& error) {
+      Count(ReasonName(error.Why()));
+      throw;
     }
   });
+}
+
+void ServerService::TakeFromPeer(std::span<const std::uint8_t> bytes) {
+  switch (KindOf(bytes)) {
+    case MessageKind::kAnnounce: {
+      const auto peer = Parsed<AnnounceMessage>(bytes);
+      const auto model = FindOrNull(peer.card.id);
+      if (!model) break;  // it will be told when this one has come here too
+      const ServedModel::Reply reply = model->PeerSays(peer);
+      if (reply.announce) Announce(*model);
+      if (reply.send_opened) link_.Send(model->OwnOpened().Serialise());
+      break;
+    }
+    case MessageKind::kOpenedMask: {
+      const auto opened = Parsed<OpenedMaskMessage>(bytes);
+      const auto model = Find(opened.model);
+      model->TakeOpened(opened);
+      Announce(*model);
+      break;
+    }
+    case MessageKind::kClaim: {
+      const auto claim = Parsed<ClaimMessage>(bytes);
+      if (!second_) throw NoMessage(Reason::kRole, "a claim at the first server");
+      const auto model = FindOrNull(claim.model);
+      const bool done = model && model->FollowClaim(claim);
+      link_.Send(ClaimedMessage{claim, done}.Serialise());
+      if (model && !done) Announce(*model);
+      break;
+    }
+    case MessageKind::kClaimed: {
+      const auto answer = Parsed<ClaimedMessage>(bytes);
+      Find(answer.claim.model)->FinishClaim(answer);
+      break;
+    }
+    case MessageKind::kBurn: {
+      const auto burn = Parsed<BurnMessage>(bytes);
+      if (const auto model = FindOrNull(burn.model)) model->FollowBurn(burn);
+      break;
+    }
+    case MessageKind::kRefusal:
+      throw Error("the other server refuses: " + Parsed<RefusalMessage>(bytes).text);
+    default:
+      throw NoMessage(Reason::kRole, "a message that no server sends to another");
+  }
 }
 
 void ServerService::Do(std::function<void()> task) {
@@ -701,41 +726,42 @@ void ServerService::Round() {
   }
 }
 
-std::string ServerService::StatusJson() const {
-  nlohmann::ordered_json status;
+ServiceStatus ServerService::Status() const {
   const auto now = std::chrono::steady_clock::now();
   const auto since = [&](auto then) { return std::chrono::duration<double>(now - then).count(); };
-  status["role"] = RoleName(party_.Own().role);
-  status["name"] = party_.Own().name;
-  status["up_s"] = since(started_);
+  ServiceStatus status;
+  status.role = RoleName(party_.Own().role);
+  status.name = party_.Own().name;
+  status.up_s = since(started_);
   {
     const std::scoped_lock lock(connections_mutex_);
-    status["clients"] = clients_;
+    status.clients = clients_;
   }
-  status["link"] = link_.Up();
-  status["models"] = nlohmann::ordered_json::array();
+  status.link = link_.Up();
   for (const auto& model : AllModels()) {
     const ServedModel::Status is = model->Now();
-    status["models"].push_back({{"name", model->Offer().name},
-                                {"id", HexText(model->Card().id)},
-                                {"scenario", static_cast<int>(model->Card().scenario)},
-                                {"units", model->Card().units},
-                                {"policy", model->Card().decision_only ? "decision" : "score"},
-                                {"fingerprint", model->Offer().fingerprint},
-                                {"state", model->Draining() ? "draining"
-                                          : model->Active() ? "active"
-                                                            : "waiting"},
-                                {"stored", is.stored},
-                                {"ready", is.ready},
-                                {"reserved", is.reserved},
-                                {"running", is.running}});
+    const ModelCard& card = model->Card();
+    status.models.push_back({.name = model->Offer().name,
+                             .id = HexText(card.id),
+                             .scenario = static_cast<std::uint64_t>(card.scenario),
+                             .units = card.units,
+                             .policy = card.decision_only ? "decision" : "score",
+                             .fingerprint = model->Offer().fingerprint,
+                             .state = model->Draining() ? "draining"
+                                      : model->Active() ? "active"
+                                                        : "waiting",
+                             .stored = is.stored,
+                             .ready = is.ready,
+                             .reserved = is.reserved,
+                             .running = is.running});
   }
   const std::scoped_lock lock(counts_mutex_);
   if (dealer_seen_ != std::chrono::steady_clock::time_point{}) {
-    status["dealer_seen_s_ago"] = since(dealer_seen_);
+    // It may have come since `now`.
+    status.dealer_seen_s_ago = std::max(0.0, since(dealer_seen_));
   }
-  status["counts"] = nlohmann::ordered_json(counts_);
-  return DumpJson(status, 2);
+  status.counts = counts_;
+  return status;
 }
 
 }  // namespace sotto

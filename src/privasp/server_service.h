@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "privasp/quota.h"
 #include "privasp/served_model.h"
 #include "privasp/service_messages.h"
+#include "privasp/service_status.h"
 
 namespace sotto {
 
@@ -40,7 +42,7 @@ class ServerService {
   // Takes no new queries, finishes those under way, burns what is in memory.
   void Stop();
 
-  std::string StatusJson() const;
+  ServiceStatus Status() const;
 
  private:
   using Models = std::vector<std::shared_ptr<ServedModel>>;
@@ -90,6 +92,7 @@ class ServerService {
   // --- The other server, and what is done beside the queries ---
   void LinkChanged(bool up);
   void HandlePeer(SecretBytes frame);
+  void TakeFromPeer(std::span<const std::uint8_t> bytes);
   void Announce(const ServedModel& model);
   void Do(std::function<void()> task);
   void WorkLoop();

@@ -79,7 +79,7 @@ class LocalParties {
   }
 
   ServerService& At(std::size_t p) const { return *servers_[p]; }
-  nlohmann::json Status(std::size_t p) const { return ParseJson(At(p).StatusJson()); }
+  nlohmann::json Status(std::size_t p) const { return ParseJson(FormatStatus(At(p).Status())); }
   std::uint64_t Count(std::size_t p, const char* what) const {
     return Status(p)["counts"].value(what, std::uint64_t{0});
   }

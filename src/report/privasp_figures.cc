@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "report/json_values.h"
 #include "report/text_tables.h"
 
@@ -172,7 +173,7 @@ std::string LoadText(const LoadResult& result, const LoadOptions& options) {
 std::string ServiceStatusJson(const std::vector<ServerStatus>& servers) {
   ordered_json json;
   for (const ServerStatus& server : servers) {
-    json[server.server] = server.trouble.empty() ? ordered_json(TryParseJson(server.json))
+    json[server.server] = server.trouble.empty() ? ParseOrderedJson(FormatStatus(server.status))
                                                  : ordered_json{{"trouble", server.trouble}};
   }
   return JsonText(json);
@@ -183,37 +184,25 @@ std::string ServiceStatusText(const std::vector<ServerStatus>& servers) {
   PageTable table;
   table.header = {"server", "model",  "state", "scenario", "units",
                   "policy", "stored", "ready", "reserved", "running"};
-  for (const ServerStatus& server : servers) {
-    if (!server.trouble.empty()) {
-      text += fmt::format("{}: not there: {}\n", server.server, server.trouble);
+  for (const auto& [server, status, trouble] : servers) {
+    if (!trouble.empty()) {
+      text += fmt::format("{}: not there: {}\n", server, Printable(trouble));
       continue;
     }
-    const nlohmann::json status = TryParseJson(server.json);
-    const auto field = [](const nlohmann::json& of, const char* name) {
-      const auto it = of.find(name);
-      if (it == of.end()) return std::string("-");
-      return it->is_string() ? it->get<std::string>() : DumpJson(*it);
-    };
-    text +=
-        fmt::format("{}: up {} s, the other server {}, the dealer {}\n", server.server,
-                    std::lround(status.value("up_s", 0.0)),
-                    status.value("link", false) ? "is there" : "is NOT there",
-                    status.contains("dealer_seen_s_ago")
-                        ? fmt::format("asked {:.1f} s ago", status.value("dealer_seen_s_ago", 0.0))
-                        : std::string("has not asked yet"));
-    const auto counts = status.find("counts");
-    if (counts != status.end()) {
-      for (const auto& [name, count] : counts->items()) {
-        text += fmt::format("  {}: {}\n", name, DumpJson(count));
-      }
+    text += fmt::format("{}: up {} s, the other server {}, the dealer {}\n", server,
+                        std::lround(status.up_s), status.link ? "is there" : "is NOT there",
+                        status.dealer_seen_s_ago
+                            ? fmt::format("asked {:.1f} s ago", *status.dealer_seen_s_ago)
+                            : std::string("has not asked yet"));
+    for (const auto& [name, count] : status.counts) {
+      text += fmt::format("  {}: {}\n", Printable(name), count);
     }
-    const auto models = status.find("models");
-    if (models == status.end()) continue;
-    for (const auto& model : *models) {
-      table.rows.push_back({server.server, field(model, "name"), field(model, "state"),
-                            field(model, "scenario"), field(model, "units"), field(model, "policy"),
-                            field(model, "stored"), field(model, "ready"), field(model, "reserved"),
-                            field(model, "running")});
+    for (const ServiceModelStatus& model : status.models) {
+      table.rows.push_back({server, Printable(model.name), Printable(model.state),
+                            std::to_string(model.scenario), std::to_string(model.units),
+                            Printable(model.policy), std::to_string(model.stored),
+                            std::to_string(model.ready), std::to_string(model.reserved),
+                            std::to_string(model.running)});
     }
   }
   return text + "\n" + TableText(table);

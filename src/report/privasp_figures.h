@@ -7,6 +7,7 @@
 #include "privasp/classify.h"
 #include "privasp/demo.h"
 #include "privasp/load.h"
+#include "privasp/service_status.h"
 
 namespace sotto {
 
@@ -22,9 +23,11 @@ std::string ClassifiedText(const Classified& classified);
 std::string LoadJson(const LoadResult& result, const LoadOptions& options);
 std::string LoadText(const LoadResult& result, const LoadOptions& options);
 
-// Of each server's own status; an empty one: why it did not answer.
+// What a server says of itself, or why it does not.
 struct ServerStatus {
-  std::string server, json, trouble;
+  std::string server;
+  ServiceStatus status;
+  std::string trouble;
 };
 std::string ServiceStatusJson(const std::vector<ServerStatus>& servers);
 std::string ServiceStatusText(const std::vector<ServerStatus>& servers);
