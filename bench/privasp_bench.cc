@@ -151,9 +151,11 @@ class Parties {
   }
   // At least `count` utterances at both servers, then no dealer and no movement.
   void FillAndSettle(std::size_t count) {
-    StartDealer();
-    Until("the dealer", [&] { return Stocked() >= count; });
-    StopDealer();
+    if (Stocked() < count) {
+      StartDealer();
+      Until("the dealer", [&] { return Stocked() >= count; });
+      StopDealer();
+    }
     Settle();
   }
 

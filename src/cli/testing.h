@@ -52,7 +52,8 @@ class Program {
     for (char** variable = environ; *variable != nullptr; ++variable) {
       variables.emplace_back(*variable);
     }
-    for (const auto& [name, value] : settings) variables.push_back(fmt::format("{}={}", name, value));
+    for (const auto& [name, value] : settings)
+      variables.push_back(fmt::format("{}={}", name, value));
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     if (input >= 0) {

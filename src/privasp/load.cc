@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t kMostQueries = 1000000;
 constexpr std::uint32_t kMostClients = 128;
 constexpr auto kPause = std::chrono::milliseconds(50);
+constexpr auto kLongestPause = std::chrono::milliseconds(1600);
 
 class Load {
  public:
@@ -43,16 +44,19 @@ class Load {
  private:
   void Work() {
     std::unique_ptr<SecureClient> client;
+    auto pause = kPause;
     for (std::uint32_t query = next_++; query < options_.queries; query = next_++) {
       try {
         if (!client) client = Connect();
         One(*client, query);
+        pause = kPause;
       } catch (const Refused& refused) {
         Refuse(ReasonName(refused.Why()));
         // Another model has its place, or the connection has ended.
         if (refused.Why() == Reason::kModel || refused.Why() == Reason::kStopping) client.reset();
-        // It refuses because of what will pass: not at once again.
-        std::this_thread::sleep_for(kPause);
+        // It refuses because of what will pass: not at once again, and less and less often.
+        std::this_thread::sleep_for(pause);
+        pause = std::min(2 * pause, kLongestPause);
       } catch (const std::exception&) {
         Refuse("connection");
         client.reset();
@@ -86,8 +90,11 @@ class Load {
     {
       const std::scoped_lock lock(mutex_);
       result_.reserved += options_.batch;
-      for (const QueryId& id : reservations[0].ids)
-        result_.reused += ids_.insert(id).second ? 0 : 1;
+      for (const QueryId& id : reservations[0].ids) Give(id);
+      // Scenario 2: what hides the input from each server.
+      for (const ReservationMessage& reservation : reservations) {
+        for (const Seed& mask : reservation.input_masks) Give(mask);
+      }
     }
     const auto answers = client.Ask(reservations, x);
     bool wrong = false;
@@ -100,24 +107,33 @@ class Load {
                 (answers[u].score && *answers[u].score != plain);
       }
     }
-    const std::scoped_lock lock(mutex_);
-    ++result_.answered;
-    result_.wrong += wrong ? 1 : 0;
-    result_.compared += options_.plain ? answers.size() : 0;
-    result_.query_ms.push_back(client.LastCost().query_ms);
-    result_.reserve_ms.push_back(client.LastCost().reserve_ms);
+    {
+      const std::scoped_lock lock(mutex_);
+      ++result_.answered;
+      result_.wrong += wrong ? 1 : 0;
+      result_.compared += options_.plain ? answers.size() : 0;
+      result_.query_ms.push_back(client.LastCost().query_ms);
+      result_.reserve_ms.push_back(client.LastCost().reserve_ms);
+    }
+    if (options_.after_each) options_.after_each("");
   }
 
+  // With the lock held.
+  void Give(const AesBlock& once) { result_.reused += given_.insert(once).second ? 0 : 1; }
+
   void Refuse(const char* reason) {
-    const std::scoped_lock lock(mutex_);
-    ++result_.refused[reason];
+    {
+      const std::scoped_lock lock(mutex_);
+      ++result_.refused[reason];
+    }
+    if (options_.after_each) options_.after_each(reason);
   }
 
   const PartyConfig& config_;
   const LoadOptions& options_;
   std::atomic<std::uint32_t> next_{0};
   std::mutex mutex_;
-  std::set<QueryId> ids_;
+  std::set<AesBlock> given_;
   LoadResult result_;
 };
 

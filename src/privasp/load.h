@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct LoadOptions {
   std::uint64_t seed = 1;           // of the inputs: an experiment's
   double connect_s = 30.0;          // how long a client tries to come back to a server that is gone
   std::optional<SpoofModel> plain;  // to compare with
+  // Called when a query is over, by its client's thread: why it was refused; empty: answered.
+  std::function<void(const std::string& refused)> after_each;
 
   void Validate() const;  // throws Error
 };
@@ -31,7 +34,7 @@ struct LoadResult {
   std::uint64_t compared = 0;                    // utterances
   std::map<std::string, std::uint64_t> refused;  // queries, by reason; "connection": it broke
   std::uint64_t reserved = 0;                    // utterances
-  std::uint64_t reused = 0;                      // ids that were given out twice: must be 0
+  std::uint64_t reused = 0;                      // ids or masks given out twice: must be 0
   double seconds = 0.0;
   std::vector<double> query_ms;    // of the answered, sorted
   std::vector<double> reserve_ms;  // likewise

@@ -374,8 +374,8 @@ void MaterialStore::CheckModel() const {
     WritePrivateFile(path, own, IfExists::kReplace);
   }
   if (ReadTextFile(path, own.size()) != own) {
-    throw Error(
-        fmt::format("'{}' holds material of another model than {}", folder_.string(), HexText(model_)));
+    throw Error(fmt::format("'{}' holds material of another model than {}", folder_.string(),
+                            HexText(model_)));
   }
 }
 

@@ -61,9 +61,7 @@ class Distrust : public ::testing::Test {
  protected:
   Distrust() { MakeLocalDeployment(folder_ / "parties", 0); }
 
-  PartyConfig Config(Role role) const {
-    return ReadConfig(LocalConfig(folder_ / "parties", role));
-  }
+  PartyConfig Config(Role role) const { return ReadConfig(LocalConfig(folder_ / "parties", role)); }
 
   OfferMessage Offer() const {
     return {"small", provider_.Card(), model_.front_end, model_.front_end.Fingerprint(), 5};
@@ -138,8 +136,9 @@ TEST_F(Distrust, FeaturesOfAnotherFingerprint) {
     offer.fingerprint = "0123456789abcdef";
     return offer.Serialise();
   });
-  EXPECT_SAYS(AskedOf(other, other),
-              "model 'small' takes features of fingerprint 0123456789abcdef; this program computes");
+  EXPECT_SAYS(
+      AskedOf(other, other),
+      "model 'small' takes features of fingerprint 0123456789abcdef; this program computes");
 }
 
 TEST_F(Distrust, AnswersThatAreNone) {
@@ -171,12 +170,12 @@ TEST_F(Distrust, AnswersThatAreTooLong) {
 }
 
 TEST_F(Distrust, ReservationsOfAnotherNumber) {
-  ExpectSaid(But(MessageKind::kAskReservation,
-                 [&](auto) {
-                   return ReservationMessage{provider_.Card().id, std::vector<QueryId>(1), {}}
-                       .Serialise();
-                 }),
-             "reserved");
+  ExpectSaid(
+      But(MessageKind::kAskReservation,
+          [&](auto) {
+            return ReservationMessage{provider_.Card().id, std::vector<QueryId>(1), {}}.Serialise();
+          }),
+      "reserved");
 }
 
 TEST_F(Distrust, ResultsThatDoNotFit) {

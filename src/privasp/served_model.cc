@@ -47,9 +47,6 @@ ServedModel::ServedModel(std::filesystem::path folder, bool second, const Servic
   }
   Restore();
   store_ = std::make_unique<MaterialStore>(folder_ / "store", Card().id, limits_.stock);
-  for (const SegmentState& segment : store_->Segments()) {
-    arrived_[segment.id] = std::chrono::steady_clock::now();
-  }
 }
 
 void ServedModel::Restore() {
@@ -119,8 +116,6 @@ void ServedModel::TakeSegment(const SegmentMessage& segment) {
     }
   }
   store_->Add(segment.id, segment.pieces);
-  const std::scoped_lock lock(mutex_);
-  arrived_[segment.id] = std::chrono::steady_clock::now();
 }
 
 // --- The other server ---
@@ -460,21 +455,23 @@ std::size_t ServedModel::Sweep() {
     }
     for (const QueryId& id : late) reserved_.erase(id);
     if (!second_) burnt_.insert(burnt_.end(), late.begin(), late.end());
+    std::map<SegmentId, Deadline> alone;
     if (peer_here_) {
       const auto oldest = now - std::chrono::duration<double>(limits_.orphan_s);
       for (const SegmentState& own : store_->Segments()) {
-        if (!peer_segments_.contains(own.id) && arrived_[own.id] < oldest) {
-          orphans.push_back(own.id);
-        }
+        if (peer_segments_.contains(own.id)) continue;
+        const auto known = alone_.find(own.id);
+        const Deadline since = known == alone_.end() ? now : known->second;
+        alone[own.id] = since;
+        if (since < oldest) orphans.push_back(own.id);
       }
     }
+    alone_ = std::move(alone);
   }
   server_->Burn(late);
   server_->ForgetIds();
   for (const SegmentId& id : orphans) {
     store_->Drop(id);
-    const std::scoped_lock lock(mutex_);
-    arrived_.erase(id);
     log_.Warn("segment dropped", {{"reason", "the other server does not have it"}});
   }
   return late.size();

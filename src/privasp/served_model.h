@@ -144,7 +144,7 @@ class ServedModel {
   Digest masks_{};
   HelloMessage met_;
   std::map<SegmentId, SegmentState> peer_segments_;
-  std::map<SegmentId, std::chrono::steady_clock::time_point> arrived_;
+  std::map<SegmentId, Deadline> alone_;  // segments that the other server lacks, since when
   std::map<BlockKey, std::vector<SecretBytes>> pending_;  // claimed here, the other is asked
   std::map<QueryId, Reserved> reserved_;
   std::vector<QueryId> burnt_;  // first server: the second is not told yet
