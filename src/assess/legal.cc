@@ -142,8 +142,7 @@ LegalMeter::LegalMeter(const Trials& trials) {
   if (std::none_of(speakers_.begin(), speakers_.end(),
                    [](const Speaker& speaker) { return speaker.enrolment != kNone; })) {
     throw Error(
-        "no test speaker is enrolled: the names of test_spk and enrol_spk (or enrol) never "
-        "agree");
+        "no test speaker is enrolled: the names of test_spk and enrol_spk (or enrol) never agree");
   }
 }
 

@@ -16,6 +16,4 @@ inline double Sigmoid(double x) {
   return e / (1.0 + e);
 }
 
-inline double Logit(double p) { return std::log(p) - std::log1p(-p); }
-
 }  // namespace sotto

@@ -1,8 +1,6 @@
 // Reading of tandem score files and the whole panel of spoofing figures.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "assess/levels.h"
 #include "assess/numeric.h"
 #include "assess/score_table.h"

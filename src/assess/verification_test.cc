@@ -221,7 +221,7 @@ TEST(Zebra, DisclosureIsTheAreaBetweenTheEceOfNoEvidenceAndOfTheScores) {
   constexpr int kSteps = 200000;
   for (int i = 0; i < kSteps; ++i) {
     const double prior = (i + 0.5) / kSteps;
-    const double odds = Logit(prior);
+    const double odds = std::log(prior) - std::log1p(-prior);
     double mean_tar = 0.0;
     double mean_non = 0.0;
     for (const double l : tar) mean_tar += Softplus(-l - odds) / 6.0;

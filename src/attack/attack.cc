@@ -67,8 +67,7 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
       {Attacker::kWithinRelease, std::string(InfoOf(Attacker::kWithinRelease).lacks)},
       {Attacker::kInformed, "given embeddings: it needs sound and the key of the release"},
       {Attacker::kSemiInformedQuick,
-       "it needs protected background embeddings "
-       "(--embeddings-background-protected)"}};
+       "it needs protected background embeddings (--embeddings-background-protected)"}};
   ReadPoolRule(o.embeddings_released.front(), o.method_table, material);
   PairById(material.base.original->ids, material.base.released.ids,
            {.original = "originals",

@@ -4,7 +4,6 @@
 
 #include <Eigen/SVD>
 #include <algorithm>
-#include <cmath>
 
 #include "audio/pairing.h"
 #include "base/error.h"

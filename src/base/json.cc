@@ -48,10 +48,6 @@ nlohmann::ordered_json ParseOrderedJson(std::string_view text) {
   return nlohmann::ordered_json::parse(text);
 }
 
-nlohmann::ordered_json TryParseOrderedJson(std::string_view text) {
-  return nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
-}
-
 std::string DumpJson(const nlohmann::json& json, int indent) { return Dump(json, indent); }
 
 std::string DumpJson(const nlohmann::ordered_json& json, int indent) { return Dump(json, indent); }

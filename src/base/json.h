@@ -16,7 +16,6 @@ nlohmann::json ParseJson(std::string_view text);
 nlohmann::json TryParseJson(std::string_view text);
 // The same, with objects that keep the order of their fields.
 nlohmann::ordered_json ParseOrderedJson(std::string_view text);
-nlohmann::ordered_json TryParseOrderedJson(std::string_view text);
 
 // `indent` < 0: one line. Where a string is no UTF-8, all are written as Printable does: no byte is
 // lost.

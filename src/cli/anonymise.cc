@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "base/parallel.h"
 #include "cli/verbs.h"
@@ -14,38 +13,26 @@ namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string in, out;
+  AnonymiseOptions options;
   TargetFlags target;
   MethodFlags method;
   StrategyFlag strategy;
-  std::string key_out, map_out, format;
+  std::string format;
   ForceFlag output;
-  int jobs = DefaultJobs();
-  bool absolute_paths = false, allow_pipes = false, skip_failed = false, new_ids = false,
-       mark = false, json = false;
+  bool json = false;
 };
 
 AnonymiseOptions ToOptions(const Flags& flags) {
-  AnonymiseOptions options;
-  options.in = flags.in;
-  options.out = flags.out;
+  AnonymiseOptions options = flags.options;
   static_cast<VoiceOptions&>(options) = flags.method.Options();
   options.strategy = flags.strategy.Asked();
   options.context = flags.target.context;
   options.key_file = flags.target.key_file;
   options.experiment_seed = flags.target.seed;
-  options.key_out = flags.key_out;
-  options.jobs = flags.jobs;
   if (!flags.format.empty()) {
     options.container = flags.format == "flac" ? Container::kFlac : Container::kWav;
   }
-  options.allow_pipes = flags.allow_pipes;
-  options.skip_failed = flags.skip_failed;
-  options.new_ids = flags.new_ids;
-  options.map_out = flags.map_out;
   options.replace = flags.output.force;
-  options.absolute_paths = flags.absolute_paths;
-  options.mark = flags.mark;
   return options;
 }
 
@@ -57,13 +44,15 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
   for (const auto& failure : report.failures) {
     fmt::print(stderr, "failed: {}: {}\n", failure.id, failure.reason);
   }
-  fmt::print("{}", PrintedRun(report, flags.jobs, flags.json));
+  fmt::print("{}", PrintedRun(report, flags.options.jobs, flags.json));
 }
 
 }  // namespace
 
 void AddAnonymise(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
+  AnonymiseOptions& o = flags->options;
+  o.jobs = DefaultJobs();
   CLI::App* verb = AddVerb(
       app, "anonymise",
       "Gives a recording or a corpus another voice; words, length, rate and format stay the same. "
@@ -73,39 +62,38 @@ void AddAnonymise(CLI::App& app) {
       "  sotto anonymise interview.wav protected.wav\n"
       "  sotto anonymise recordings/ protected/ --method vtln --target-gender other --jobs 2");
   verb->alias("anonymize");
-  verb->add_option("IN", flags->in, "Sound file, folder, Kaldi data dir or manifest")->required();
-  verb->add_option("OUT", flags->out, "Output file (.wav, .flac) or new folder")->required();
+  verb->add_option("IN", o.in, "Sound file, folder, Kaldi data dir or manifest")->required();
+  verb->add_option("OUT", o.out, "Output file (.wav, .flac) or new folder")->required();
   flags->method.Add(*verb);
   verb->heading("Targets and key");
   flags->strategy.Add(*verb);
   flags->target.Add(*verb);
-  verb->add_option("--key-out", flags->key_out,
+  verb->add_option("--key-out", o.key_out,
                    "Write the key to this new file (mode 0600); without it nobody keeps it")
       ->type_name("FILE")
       ->excludes("--key")
       ->excludes("--seed");
   verb->heading("Output");
-  CLI::Option* new_ids = verb->add_flag("--new-ids", flags->new_ids,
+  CLI::Option* new_ids = verb->add_flag("--new-ids", o.new_ids,
                                         "Replace utterance, speaker and file names with keyed ids");
-  verb->add_option("--map-out", flags->map_out,
-                   "Write which id became which to this file (mode 0600)")
+  verb->add_option("--map-out", o.map_out, "Write which id became which to this file (mode 0600)")
       ->type_name("FILE")
       ->needs(new_ids);
   flags->output.Add(*verb);
   verb->add_flag(
-      "--absolute-paths", flags->absolute_paths,
+      "--absolute-paths", o.absolute_paths,
       "Write absolute paths, which reveal folders of this machine, into a Kaldi wav.scp; "
       "without it they are relative to the data dir");
-  verb->add_flag("--mark", flags->mark,
+  verb->add_flag("--mark", o.mark,
                  "Say in a comment in every file that its voice is not the speaker's");
   verb->add_option("--format", flags->format,
                    "Format of the files; default: that of the input, FLAC for lossy input")
       ->check(CLI::IsMember({"wav", "flac"}));
   verb->add_flag("--json", flags->json, "Print the report as JSON");
   verb->heading("Run");
-  verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
-  verb->add_flag("--allow-pipes", flags->allow_pipes, "Run the shell commands in wav.scp");
-  verb->add_flag("--skip-failed", flags->skip_failed,
+  verb->add_option("--jobs", o.jobs, "Recordings at a time")->check(CLI::PositiveNumber);
+  verb->add_flag("--allow-pipes", o.allow_pipes, "Run the shell commands in wav.scp");
+  verb->add_flag("--skip-failed", o.skip_failed,
                  "Finish the corpus without the recordings that failed");
   verb->callback([flags] {
     const AnonymiseOptions options = ToOptions(*flags);

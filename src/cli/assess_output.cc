@@ -1,7 +1,5 @@
 #include "cli/assess_output.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/parallel.h"

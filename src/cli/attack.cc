@@ -98,10 +98,7 @@ void AddAttack(CLI::App& app) {
       ->type_name("N")
       ->excludes(key);
   verb->add_option("--context", o.context, "The release's context")->type_name("TEXT");
-  verb->add_option(
-          "--neural", o.neural,
-          "The release's nets, where they were not the program's own (methods neural and adain)")
-      ->type_name("DIR");
+  folder("--neural", o.neural, "The release's nets, where they were not the program's own");
   verb->add_option("--pool", o.pool, "The release's pool, where it was not the program's own")
       ->type_name("FILE");
   verb->add_option("--id-map", o.id_map, "The file of --map-out, where ids were replaced")

@@ -63,8 +63,7 @@ void AddEmbed(CLI::App& app) {
       ->check(CLI::IsMember({"ark", "text", "npy"}));
   verb->add_option("--cache", flags->cache,
                    "Keep embeddings in this folder, mode 0700, so that the same sound is not "
-                   "embedded again: "
-                   "they are personal data, delete it when done")
+                   "embedded again: they are personal data, delete it when done")
       ->type_name("DIR");
   flags->force.Add(*verb);
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);

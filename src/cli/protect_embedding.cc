@@ -14,28 +14,21 @@ namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string in, out, pool, plda;
-  std::string method;
-  double eps = 0.0;
-  std::string per = "speaker";
-  bool assignment_only = false;
+  ProtectOptions options;
+  std::string method, per = "speaker", format = "ark", plda;
   std::string region = "random", gender = "random", distance = "cosine";
   std::size_t n = 0, n_star = 0;
   TargetFlags target;
-  std::string format = "ark", private_report;
   ProtectCurveFlags curve;
-  int jobs = DefaultJobs();
   bool json = false;
 };
 
 ProtectOptions ToOptions(const Flags& flags) {
-  ProtectOptions options;
-  options.in = flags.in;
-  options.out = flags.out;
-  options.pool = flags.pool;
+  ProtectOptions options = flags.options;
   options.method = flags.method == "pool" ? ProtectMethod::kPool : ProtectMethod::kVoiceInd;
   const ProtectPer per = flags.per == "utterance" ? ProtectPer::kUtterance : ProtectPer::kSpeaker;
-  options.voice_ind = {flags.eps, per, flags.assignment_only, flags.target.context, flags.jobs};
+  options.voice_ind.per = per;
+  options.voice_ind.context = flags.target.context;
   options.pool_options.region = ProgramPoolRegions().Find(flags.region);
   options.pool_options.gender = ParsePoolGender(flags.gender);
   options.pool_options.per = per;
@@ -47,19 +40,19 @@ ProtectOptions ToOptions(const Flags& flags) {
   options.experiment_seed = flags.target.seed;
   options.files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
   options.files.npy = flags.format == "npy";
-  options.private_report = flags.private_report;
   return options;
 }
 
 void Check(const Flags& flags, bool has_eps) {
   const bool voice_ind = flags.method == "voice-ind";
-  if (flags.curve.out.empty() == flags.out.empty()) {
+  const ProtectOptions& options = flags.options;
+  if (flags.curve.out.empty() == options.out.empty()) {
     throw CLI::ValidationError("give either OUT, or --curve");
   }
   if (!flags.curve.out.empty()) {
     if (!voice_ind) throw CLI::ValidationError("--curve is for voice-ind");
-    if (flags.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
-    if (!flags.private_report.empty()) {
+    if (options.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
+    if (!options.private_report.empty()) {
       throw CLI::ValidationError("--private-report is for a release, not for --curve");
     }
     return;
@@ -71,15 +64,14 @@ void Check(const Flags& flags, bool has_eps) {
   if (flags.distance == "plda" && flags.plda.empty()) {
     throw CLI::ValidationError("--distance plda needs --plda");
   }
-  if (flags.pool.empty() && !(voice_ind && flags.assignment_only)) {
+  if (options.pool.empty() && !(voice_ind && options.voice_ind.assignment_only)) {
     throw CLI::ValidationError("--pool is needed: public voices to draw from");
   }
 }
 
 void Run(const Flags& flags) {
   if (!flags.curve.out.empty()) {
-    RunProtectCurve(flags.curve, flags.in, flags.pool, flags.distance == "plda" ? flags.plda : "",
-                    flags.target, flags.jobs, flags.json);
+    RunProtectCurve(flags.curve, ToOptions(flags), flags.target, flags.json);
     return;
   }
   const ProtectReport report = ProtectEmbeddings(ToOptions(flags), SOTTO_VERSION);
@@ -93,7 +85,7 @@ void Run(const Flags& flags) {
     return;
   }
   fmt::print("{} utterances of {} speakers, drawn from {} voices: {}\n", report.utterances,
-             report.speakers, report.candidates, flags.out);
+             report.speakers, report.candidates, flags.options.out.string());
   if (report.eps_per_speaker) {
     fmt::print("epsilon {:g} per speaker; the bound was checked before anything was written\n",
                *report.eps_per_speaker);
@@ -106,22 +98,23 @@ void AddProtectEmbedding(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "protect-embedding",
       "Replaces voiceprints with others. voice-ind draws one from a public pool with a proven "
-      "bound "
-      "(epsilon times the angular distance); pool averages voices of the pool (the VoicePrivacy "
-      "baseline B1, without a formal bound).",
+      "bound (epsilon times the angular distance); pool averages voices of the pool (the "
+      "VoicePrivacy baseline B1, without a formal bound).",
       "  sotto protect-embedding embeddings/ protected/ --method voice-ind --pool pool/ --eps 5\n"
       "  sotto protect-embedding embeddings/ protected/ --method pool --pool pool/ --gender same\n"
       "  sotto protect-embedding embeddings/ --method voice-ind --pool pool/ --curve curves/");
   auto flags = std::make_shared<Flags>();
-  verb->add_option("IN", flags->in, "Embeddings: a folder from sotto embed, or .ark, .scp, .npy")
+  ProtectOptions& o = flags->options;
+  o.voice_ind.jobs = DefaultJobs();
+  verb->add_option("IN", o.in, "Embeddings: a folder from sotto embed, or .ark, .scp, .npy")
       ->required();
-  verb->add_option("OUT", flags->out, "A new folder");
+  verb->add_option("OUT", o.out, "A new folder");
   verb->heading("Method");
   verb->add_option("--method", flags->method, "How the new voiceprint is found")
       ->required()
       ->check(CLI::IsMember({"voice-ind", "pool"}));
   verb->add_option(
-          "--pool", flags->pool,
+          "--pool", o.pool,
           "Public voices of other people: a folder of embeddings, or a file with one vector per "
           "speaker")
       ->type_name("DIR|FILE");
@@ -135,10 +128,10 @@ void AddProtectEmbedding(CLI::App& app) {
                    "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
       ->type_name("DIR");
   verb->heading("With --method voice-ind");
-  CLI::Option* eps = verb->add_option("--eps,--epsilon", flags->eps,
+  CLI::Option* eps = verb->add_option("--eps,--epsilon", o.voice_ind.eps,
                                       "The bound for the two most distant voices; no default")
                          ->default_str("");
-  verb->add_flag("--assignment-only", flags->assignment_only,
+  verb->add_flag("--assignment-only", o.voice_ind.assignment_only,
                  "Accept protected speakers as candidates (without --pool they are the "
                  "candidates); then only who got which voice is hidden");
   flags->curve.Add(*verb);
@@ -165,14 +158,14 @@ void AddProtectEmbedding(CLI::App& app) {
           "Write binary Kaldi archives (ark), text archives (text), or binary ones and xvector.npy "
           "with ids (npy)")
       ->check(CLI::IsMember({"ark", "text", "npy"}));
-  verb->add_option("--private-report", flags->private_report,
+  verb->add_option("--private-report", o.private_report,
                    "Write what was measured on the voiceprints (the check of the bound, the "
                    "expected distance) to a new file, mode 0600, outside OUT: epsilon does not "
                    "cover it")
       ->type_name("FILE");
   verb->add_flag("--json", flags->json, "Print the run record, as released, or the curve as JSON");
   verb->heading("Run");
-  verb->add_option("--jobs", flags->jobs, "Threads")->check(CLI::PositiveNumber);
+  verb->add_option("--jobs", o.voice_ind.jobs, "Threads")->check(CLI::PositiveNumber);
   verb->callback([flags, eps] {
     Check(*flags, eps->count() > 0);
     Run(*flags);

@@ -6,6 +6,7 @@
 
 #include "cli/flags.h"
 #include "cli/verbs.h"
+#include "speaker/protect_embeddings.h"
 
 namespace sotto::cli {
 
@@ -19,7 +20,7 @@ struct ProtectCurveFlags {
 };
 
 // Writes curve.json, curve.csv and curve.html into flags.out.
-void RunProtectCurve(const ProtectCurveFlags& flags, const std::string& in, const std::string& pool,
-                     const std::string& plda, const TargetFlags& target, int jobs, bool json);
+void RunProtectCurve(const ProtectCurveFlags& flags, const ProtectOptions& options,
+                     const TargetFlags& target, bool json);
 
 }  // namespace sotto::cli

@@ -20,8 +20,7 @@ void ProtectCurveFlags::Add(CLI::App& verb) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--curve-n", n,
                   "Numbers of candidates of the curve, separated by commas; default: a sixteenth, "
-                  "a quarter "
-                  "and all of the pool")
+                  "a quarter and all of the pool")
       ->default_str("")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -30,16 +29,18 @@ void ProtectCurveFlags::Add(CLI::App& verb) {
       ->check(CLI::PositiveNumber);
 }
 
-void RunProtectCurve(const ProtectCurveFlags& flags, const std::string& in, const std::string& pool,
-                     const std::string& plda, const TargetFlags& target, int jobs, bool json) {
+void RunProtectCurve(const ProtectCurveFlags& flags, const ProtectOptions& options,
+                     const TargetFlags& target, bool json) {
   const Key key = ChooseKey(target.seed, target.key_file);
   const VoiceIndStudy study =
-      StudyVoiceInd(in, pool, {flags.eps, flags.n, flags.repeats, plda, jobs}, key);
+      StudyVoiceInd(options.in, options.pool,
+                    {flags.eps, flags.n, flags.repeats, options.plda, options.voice_ind.jobs}, key);
   const std::filesystem::path folder = flags.out;
   MakeFolder(folder);
   WriteFileAtomically(folder / "curve.json", StudyJson(study));
   WriteFileAtomically(folder / "curve.csv", StudyCsv(study));
-  WritePage(folder / "curve.html", RenderAssessPage(StudyPage(study, in, pool)));
+  WritePage(folder / "curve.html",
+            RenderAssessPage(StudyPage(study, options.in.string(), options.pool.string())));
   fmt::print("{}", PrintedStudy(study, (folder / "curve.html").string(), json));
 }
 

@@ -12,27 +12,17 @@ namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string enrol, trials, keys, out;
-  std::string backend = "cosine";
-  std::string plda, train, cohort;
+  std::string enrol, trials, out;
+  ScoreSetOptions options;
   std::string by = "speaker";
-  int lda = 150;
-  int top = 200;
   ForceFlag force;
   bool json = false;
 };
 
-void Run(const Flags& flags) {
+void Run(Flags& flags) {
   flags.force.Check(flags.out);
-  ScoreSetOptions options;
-  options.backend = flags.backend;
-  options.plda = flags.plda;
-  options.train = flags.train;
-  options.cohort = flags.cohort;
-  options.keys = flags.keys;
+  ScoreSetOptions& options = flags.options;
   options.by = flags.by == "speaker" ? ModelOf::kSpeaker : ModelOf::kUtterance;
-  options.lda_dimension = flags.lda;
-  options.top = flags.top;
   const SetScores scores = ScoreSets(flags.enrol, flags.trials, options);
   if (!flags.out.empty()) {
     WriteFileAtomically(flags.out, PrintedScores(scores, options, "", /*json=*/false),
@@ -51,6 +41,7 @@ void AddScore(CLI::App& app) {
       "  sotto score --enrol enrol/ --trials trials/ --keys trials.txt -o scores.txt\n"
       "  sotto score --enrol e/ --trials t/ --backend plda --train background/ --by utterance");
   auto flags = std::make_shared<Flags>();
+  ScoreSetOptions& o = flags->options;
   verb->heading("Trials");
   verb->add_option("--enrol", flags->enrol, "Embeddings of the known voices (from sotto embed)")
       ->required()
@@ -58,27 +49,25 @@ void AddScore(CLI::App& app) {
   verb->add_option("--trials", flags->trials, "Embeddings of the trial utterances")
       ->required()
       ->type_name("DIR");
-  verb->add_option("--keys", flags->keys,
-                   "The pairs to compare: lines 'enrol trial [target|nontarget]'")
+  verb->add_option("--keys", o.keys, "The pairs to compare: lines 'enrol trial [target|nontarget]'")
       ->type_name("FILE");
   verb->add_option("--by", flags->by,
                    "A model is a speaker (the mean of all utterances) or one utterance")
       ->check(CLI::IsMember({"speaker", "utterance"}));
   verb->heading("Back-end");
-  verb->add_option("--backend", flags->backend, "How two vectors are compared")
+  verb->add_option("--backend", o.backend, "How two vectors are compared")
       ->check(CLI::IsMember({"cosine", "plda"}));
-  verb->add_option("--plda", flags->plda,
+  verb->add_option("--plda", o.plda,
                    "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
       ->type_name("DIR");
-  verb->add_option("--train", flags->train,
-                   "Train LDA and PLDA on these embeddings, in place of --plda")
+  verb->add_option("--train", o.train, "Train LDA and PLDA on these embeddings, in place of --plda")
       ->type_name("DIR");
-  verb->add_option("--lda", flags->lda, "Dimensions that LDA keeps with --train; 0 means no LDA")
+  verb->add_option("--lda", o.lda_dimension,
+                   "Dimensions that LDA keeps with --train; 0 means no LDA")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--cohort", flags->cohort,
-                   "Normalise scores (adaptive s-norm) with these embeddings")
+  verb->add_option("--cohort", o.cohort, "Normalise scores (adaptive s-norm) with these embeddings")
       ->type_name("DIR");
-  verb->add_option("--top", flags->top, "Number of highest cohort scores that s-norm uses")
+  verb->add_option("--top", o.top, "Number of highest cohort scores that s-norm uses")
       ->check(CLI::Range(2, 1000000));
   verb->heading("Output");
   verb->add_option("-o,--out", flags->out, "The score file; default: standard output")

@@ -9,7 +9,6 @@
 
 #include "audio/feature_pack.h"
 #include "audio/pack_corpus.h"
-#include "base/error.h"
 #include "base/parallel.h"
 #include "cli/train.h"
 #include "cli/verbs.h"

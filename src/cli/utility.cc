@@ -8,42 +8,30 @@
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
 #include "report/utility_report.h"
-#include "speaker/encoder.h"
 
 namespace sotto::cli {
 namespace {
 
 struct Flags {
-  std::string original, released, models, cache;
-  std::string encoder = kDefaultEncoder;
+  UtilityOptions options;
   std::vector<std::string> recognisers;
-  std::size_t limit = 0, rated = 0;
-  bool trust_models = false;
   OutputFlags output;
 };
 
-void Run(const Flags& flags) {
-  UtilityOptions options;
+void Run(Flags& flags) {
+  UtilityOptions& options = flags.options;
   CheckFlags(flags.output, [&] {
     for (const std::string& text : flags.recognisers) {
       options.recognisers.push_back(RecogniserChoice::Parse(text));
     }
   });
-  options.original = flags.original;
-  options.released = flags.released;
-  options.models = flags.models;
-  options.trust_models = flags.trust_models;
-  options.encoder = flags.encoder;
-  options.limit = flags.limit;
-  options.rated = flags.rated;
-  options.cache = flags.cache;
   options.intervals = flags.output.intervals;
   options.jobs = flags.output.intervals.jobs;
   const UtilityResult result = MeasureUtility(options);
   if (!flags.output.report.empty()) {
-    WriteReport(
-        flags.output.report,
-        UtilityPage(result, fmt::format("{}, protected: {}", flags.original, flags.released)));
+    WriteReport(flags.output.report,
+                UtilityPage(result, fmt::format("{}, protected: {}", options.original.string(),
+                                                options.released.string())));
   }
   fmt::print("{}", flags.output.json ? UtilityJson(result) : UtilityText(result));
 }
@@ -61,35 +49,34 @@ void AddUtility(CLI::App& app) {
       "  sotto utility --original recordings/ --protected protected/ --recogniser moonshine "
       "--recogniser pocketsphinx:60 --report utility.html --json");
   auto flags = std::make_shared<Flags>();
+  UtilityOptions& o = flags->options;
   verb->heading("Corpora");
-  verb->add_option("--original", flags->original, "Sound file or corpus, with transcripts for WER")
+  verb->add_option("--original", o.original, "Sound file or corpus, with transcripts for WER")
       ->required();
-  verb->add_option("--protected", flags->released, "Its protected copy, with the same ids")
-      ->required();
+  verb->add_option("--protected", o.released, "Its protected copy, with the same ids")->required();
   verb->heading("Models");
   verb->add_option("--recogniser,--recognizer", flags->recognisers,
                    "Recogniser, moonshine or pocketsphinx, with :N to let it hear N utterances "
-                   "only; may be repeated; "
-                   "default: both")
+                   "only; may be repeated; default: both")
       ->type_name("NAME[:N]");
-  verb->add_option("--encoder", flags->encoder,
+  verb->add_option("--encoder", o.encoder,
                    "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json")
       ->type_name("FILE")
       ->default_str("the program's own");
-  verb->add_option("--models", flags->models,
+  verb->add_option("--models", o.models,
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
                    "$SOTTO_SHARED/data/weights")
       ->type_name("DIR");
-  AddTrustFlag(*verb, flags->trust_models);
+  AddTrustFlag(*verb, o.trust_models);
   verb->heading("Figures");
-  verb->add_option("--limit", flags->limit,
+  verb->add_option("--limit", o.limit,
                    "Measure this many utterances, spread over the speakers; 0 means all");
-  verb->add_option("--dnsmos", flags->rated,
+  verb->add_option("--dnsmos", o.rated,
                    "Utterances that DNSMOS rates (about a second each), spread over the speakers; "
                    "0 means all")
       ->type_name("N");
   AddOutputFlags(*verb, flags->output);
-  verb->add_option("--cache", flags->cache,
+  verb->add_option("--cache", o.cache,
                    "Keep what was measured on the originals in this folder for further copies, "
                    "mode 0700: it holds transcripts and voiceprints, delete it when done")
       ->type_name("DIR");

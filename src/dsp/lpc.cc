@@ -1,7 +1,6 @@
 #include "dsp/lpc.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 

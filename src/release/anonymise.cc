@@ -11,7 +11,6 @@
 #include "release/corpus_run.h"
 #include "release/run_parts.h"
 #include "release/run_record.h"
-#include "targets/vtln_files.h"
 #include "voice/method_table.h"
 
 namespace sotto {

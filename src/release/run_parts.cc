@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 
-#include "base/error.h"
 #include "release/folder_run.h"
 #include "release/protect_recording.h"
 #include "release/run_record.h"

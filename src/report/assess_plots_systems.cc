@@ -1,7 +1,6 @@
 // Plots and tables of fairness and spoofing results.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "report/assess_plots.h"

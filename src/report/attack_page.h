@@ -9,12 +9,12 @@
 
 namespace sotto {
 
-// Ladder first, then the worst attacker's figures and plots, the retrained attacker's learning, and
-// the embedding map (COMPRISE D2.3, figures 6 and 7).
+// Ladder first, then the strongest attacker's figures and plots, the retrained attacker's learning,
+// and the embedding map (COMPRISE D2.3, figures 6 and 7).
 AssessPage AttackPage(const LadderResult& result, const std::string& source);
 
 // D_sys in these tables is the unbiased one (assess/linkability.h).
-// One row for each attacker: its lowest EER over back-ends and l on all impostors, the worst
+// One row for each attacker: its lowest EER over back-ends and l on all impostors, the strongest
 // attacker first, those that did not run last.
 PageTable LadderTable(const LadderResult& result);
 // All rows with their figures.

@@ -1,7 +1,5 @@
 #include "report/evaluation_json.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -15,8 +15,7 @@ namespace sotto {
 inline constexpr const char* kMeasured = "measured, not covered by epsilon";
 inline constexpr const char* kMeasuredOnPage =
     "Measured, not covered by ε: these figures are computed from the originals. An ε that a "
-    "release "
-    "claims bounds what the release tells, not what this page tells.";
+    "release claims bounds what the release tells, not what this page tells.";
 
 // JSON has no infinities and no NaN: "inf" and "-inf" as text, null for NaN.
 nlohmann::ordered_json JsonNumber(double value);

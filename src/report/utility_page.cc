@@ -228,8 +228,7 @@ AssessPage UtilityPage(const UtilityResult& result, const std::string& source) {
   if (std::isfinite(result.figures[static_cast<std::size_t>(Measure::kOvrReleased)].value)) {
     page.plots.push_back(
         Histogram(result, "dnsmos", "Quality (DNSMOS P.835, overall)",
-                  "What listeners would say on a scale from 1 to 5, as a network "
-                  "estimates it.",
+                  "What listeners would say on a scale from 1 to 5, as a network estimates it.",
                   {"OVR", Scale::kLinear, 1.0, 5.0, {}, false},
                   {{"original", Measure::kOvrOriginal}, {"protected", Measure::kOvrReleased}}));
   }

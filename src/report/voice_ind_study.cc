@@ -67,11 +67,9 @@ std::vector<Plot> AllPlots(const std::vector<StudiedPoint>& points) {
   const auto eer = [](const StudiedPoint& row) { return row.figures.eer; };
   const auto d_sys = [](const StudiedPoint& row) { return row.figures.d_sys_unbiased; };
   std::vector<Plot> plots;
-  plots.push_back(Curves(points, "distance-eps", "Distance from the original against epsilon",
-                         "E d(x, y), 0 to 1",
-                         "Smaller is closer to the original: more useful, "
-                         "less private.",
-                         true, false, distance));
+  plots.push_back(Curves(
+      points, "distance-eps", "Distance from the original against epsilon", "E d(x, y), 0 to 1",
+      "Smaller is closer to the original: more useful, less private.", true, false, distance));
   plots.push_back(Curves(points, "mse-eps", "Squared difference against epsilon", "MSE",
                          "Lower means weaker protection.", true, false, mse));
   Plot eer_plot = Curves(

@@ -39,8 +39,7 @@ ordered_json VoiceIndRecord(const VoiceIndOptions& options, const ProtectCounts&
       {"draws_per_speaker_at_most", draws},
       {"epsilon_per_speaker", spent},
       {"covers",
-       "the choice of voiceprint alone; ids, labels and anything else released are not "
-       "covered"}};
+       "the choice of voiceprint alone; ids, labels and anything else released are not covered"}};
   json["allows"] = {{"eer_floor", EerFloor(spent, 0.0)}, {"auc_ceiling", AucCeiling(spent, 0.0)}};
   return json;
 }

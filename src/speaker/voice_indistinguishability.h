@@ -42,14 +42,13 @@ class VoiceIndMechanism {
   // 0 < eps ≤ 1e6.
   explicit VoiceIndMechanism(double eps);
 
-  // c·d as whole multiples of 2^−Shift(): the exponents that are drawn from.
+  // c·d as whole multiples of 2^−shift_: the exponents that are drawn from.
   std::vector<std::uint64_t> Costs(std::span<const double> distances) const;
   std::size_t Release(std::span<const double> distances, Budget& budget, BitSource& bits) const;
   // ln Pr of each candidate.
   Eigen::VectorXd LogProbabilities(std::span<const double> distances) const;
   double ExpectedDistance(std::span<const double> distances) const;
 
-  int Shift() const { return shift_; }
   double Epsilon() const { return eps_; }
   PrivacyEvent Event() const;  // of one draw, for voices at any distance
 

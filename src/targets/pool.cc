@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <bit>
-#include <cmath>
 #include <set>
 
 #include "base/error.h"

@@ -59,7 +59,6 @@ class TargetVoices {
   const VoiceModel& Source(const std::string& speaker) const;
   ClassTargets Targets(const std::string& speaker, const std::string& utterance) const;
   const TargetDraws& Draws() const { return draws_; }
-  PitchMode Mode() const { return pitch_; }
 
  private:
   std::size_t Choose(const std::string& speaker, const std::string& utterance) const;

@@ -148,8 +148,7 @@ class Rule : public TargetRule {
       throw Error(
           "--target voice-ind with --streaming and strategy random draws again after pauses, and "
           "every draw costs epsilon: say with --max-draws N how many an utterance may have (the "
-          "last "
-          "is held)");
+          "last is held)");
     }
     if (!after_pauses && bounded) {
       throw Error(fmt::format("--max-draws is for strategy random: {} draws once for a speaker",

@@ -7,8 +7,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/tsv.h"
 
 namespace sotto {
 namespace {

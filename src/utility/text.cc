@@ -1,7 +1,5 @@
 #include "utility/text.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <map>
 #include <utility>

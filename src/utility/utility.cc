@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "assess/panels.h"

@@ -1,12 +1,10 @@
 #include "voice/adain_nets.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
 #include "base/digest.h"
-#include "base/error.h"
 #include "base/files.h"
+#include "voice/neural_nets.h"
 
 namespace sotto {
 
@@ -28,18 +26,8 @@ AdainNets OpenAdainNets(const NeuralOptions& o) {
   nets.models = o.folder.empty()
                     ? ModelsInProgram()
                     : std::make_shared<const AdainModels>(ReadTensorFile(o.folder / kAdainFile));
-  const TensorFile voices = !o.target_pool.empty() ? ReadTensorFile(o.target_pool)
-                            : o.folder.empty()
-                                ? ParseTensorFile(kAdainVoicesBytes, "the program's AdaIN voices")
-                                : ReadTensorFile(o.folder / kAdainVoicesFile);
-  nets.pool = ReadSpeakerPool(voices);
-  const auto size = static_cast<std::size_t>(nets.models->Waveform().Shape().embedding);
-  for (const SpeakerVoice& voice : nets.pool.voices) {
-    if (voice.embedding.size() != size) {
-      throw Error(fmt::format("{}: voice '{}' has an embedding of {}, the net takes {}",
-                              voices.where, voice.name, voice.embedding.size(), size));
-    }
-  }
+  nets.pool =
+      OpenVoices(o, kAdainVoicesFile, kAdainVoicesBytes, nets.models->Waveform().Shape().embedding);
   return nets;
 }
 

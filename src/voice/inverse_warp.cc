@@ -1,36 +1,11 @@
 #include "voice/inverse_warp.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
-#include <vector>
 
-#include "dsp/vocoder.h"
-#include "dsp/warp.h"
+#include "voice/warp_editors.h"
 
 namespace sotto {
-namespace {
-
-class WarpFrames : public FrameEditor {
- public:
-  WarpFrames(int rate_hz, const std::function<double(double)>& warp)
-      : warp_(VocoderFftSize(rate_hz) / 2 + 1, rate_hz / 2.0, warp) {}
-  void Edit(VocoderFrames& frames) override {
-    scratch_.resize(frames.Bins());
-    for (std::size_t t = 0; t < frames.Frames(); ++t) {
-      const std::span<float> envelope = frames.Envelope(t);
-      std::copy(envelope.begin(), envelope.end(), scratch_.begin());
-      warp_.Apply(scratch_, envelope);
-    }
-  }
-
- private:
-  const SpectrumWarp warp_;
-  std::vector<float> scratch_;
-};
-
-}  // namespace
 
 double InverseWarp(const std::function<double(double)>& warp, double omega) {
   double lo = 0.0, hi = M_PI;
@@ -46,10 +21,8 @@ double InverseWarp(const std::function<double(double)>& warp, double omega) {
 
 Inverse WarpBack(std::string name, std::function<double(double)> warp,
                  const VocoderTransformOptions& vocoder) {
-  return {std::move(name), [warp = std::move(warp), vocoder](int rate_hz, double peak_limit) {
-            const MakeFrameEditor editor = [&warp](int rate) {
-              return std::make_unique<WarpFrames>(rate, warp);
-            };
+  return {std::move(name),
+          [editor = WarpEditor(std::move(warp), {}), vocoder](int rate_hz, double peak_limit) {
             VocoderTransformOptions limited = vocoder;
             limited.peak_limit = peak_limit;
             return MakeVocoderTransformer(rate_hz, editor, limited);

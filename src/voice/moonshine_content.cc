@@ -1,7 +1,5 @@
 #include "voice/moonshine_content.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -53,19 +51,24 @@ NeuralNets OpenNeuralNets(const NeuralOptions& o) {
     nets.models = std::make_shared<const NeuralModels>(
         std::move(content), ReadTensorFile(o.folder / "synth.safetensors"));
   }
+  nets.pool = OpenVoices(o, "voices.safetensors", kNeuralVoicesBytes,
+                         nets.models->Synth().Options().embedding);
+  return nets;
+}
+
+SpeakerPool OpenVoices(const NeuralOptions& o, const char* beside, std::string_view own,
+                       std::int64_t embedding) {
   const TensorFile voices = !o.target_pool.empty() ? ReadTensorFile(o.target_pool)
-                            : o.folder.empty()
-                                ? ParseTensorFile(kNeuralVoicesBytes, "the program's voices")
-                                : ReadTensorFile(o.folder / "voices.safetensors");
-  nets.pool = ReadSpeakerPool(voices);
-  const auto size = static_cast<std::size_t>(nets.models->Synth().Options().embedding);
-  for (const SpeakerVoice& voice : nets.pool.voices) {
-    if (voice.embedding.size() != size) {
-      throw Error(fmt::format("{}: voice '{}' has an embedding of {}, the synthesiser takes {}",
-                              voices.where, voice.name, voice.embedding.size(), size));
+                            : o.folder.empty()     ? ParseTensorFile(own, "the program's voices")
+                                                   : ReadTensorFile(o.folder / beside);
+  SpeakerPool pool = ReadSpeakerPool(voices);
+  for (const SpeakerVoice& voice : pool.voices) {
+    if (voice.embedding.size() != static_cast<std::size_t>(embedding)) {
+      throw Error(fmt::format("{}: voice '{}' has an embedding of {}, the nets take {}",
+                              voices.where, voice.name, voice.embedding.size(), embedding));
     }
   }
-  return nets;
+  return pool;
 }
 
 std::string NetsFingerprint(const NeuralOptions& o) {

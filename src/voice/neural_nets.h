@@ -2,9 +2,10 @@
 // the training leaves them (docs/neural_training.md).
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "targets/pseudo_speakers.h"
 #include "voice/neural_options.h"
@@ -17,10 +18,14 @@ struct NeuralNets {
   SpeakerPool pool;
 };
 
-// The nets that `options` name, and the pool: a given one, or that beside the nets. Throws Error
-// that names the file which is missing or damaged, or when the pool's embeddings are of another
-// size than the synthesiser takes.
+// The nets that `options` name, and their pool. Throws Error that names the file which is missing
+// or damaged.
 NeuralNets OpenNeuralNets(const NeuralOptions& options);
+
+// The pool that `o` names, or that `beside` its nets, or the program's own. Throws Error that names
+// the file, or a voice whose embedding is of another size than the nets take.
+SpeakerPool OpenVoices(const NeuralOptions& o, const char* beside, std::string_view own,
+                       std::int64_t embedding);
 
 // Of the content encoder's and the synthesiser's bytes, in 16 hexadecimal digits.
 std::string NetsFingerprint(const NeuralOptions& options);

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "targets/vtln_files.h"
 
 namespace sotto {
 namespace {

@@ -61,10 +61,13 @@ std::unique_ptr<StreamTransformer> VoiceMaskMethod::MakeChannel(int rate_hz, dou
                                                                 const std::string& speaker,
                                                                 const std::string& utterance,
                                                                 std::size_t /*channel*/) const {
-  const auto warp = DrawVoiceMask(targets_.Draws(), warp_, speaker, utterance);
+  const auto [alpha, beta] = DrawVoiceMask(targets_.Draws(), warp_, speaker, utterance);
+  const auto warp = [alpha = alpha, beta = beta](double omega) {
+    return VoiceMaskWarp(omega, alpha, beta);
+  };
   VocoderTransformOptions vocoder = vocoder_;
   vocoder.peak_limit = peak_limit;
-  return MakeVocoderTransformer(rate_hz, VoiceMaskEditor(warp, targets_.Pitch(speaker, utterance)),
+  return MakeVocoderTransformer(rate_hz, WarpEditor(warp, targets_.Pitch(speaker, utterance)),
                                 vocoder);
 }
 

@@ -1,6 +1,7 @@
 #include "voice/warp_editors.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "dsp/warp.h"
@@ -12,13 +13,10 @@ namespace {
 
 constexpr std::size_t kSmoothingReach = 5;  // frames before and behind
 
-class VoiceMaskFrames : public FrameEditor {
+class WarpFrames : public FrameEditor {
  public:
-  VoiceMaskFrames(int rate_hz, const VoiceMaskWarpParameters& parameters, PitchMap pitch)
-      : warp_(
-            VocoderFftSize(rate_hz) / 2 + 1, rate_hz / 2.0,
-            [&](double omega) { return VoiceMaskWarp(omega, parameters.alpha, parameters.beta); }),
-        pitch_(pitch) {}
+  WarpFrames(int rate_hz, const std::function<double(double)>& warp, PitchMap pitch)
+      : warp_(VocoderFftSize(rate_hz) / 2 + 1, rate_hz / 2.0, warp), pitch_(pitch) {}
 
   void Edit(VocoderFrames& frames) override {
     scratch_.resize(frames.Bins());
@@ -77,8 +75,10 @@ class VtlnFrames : public FrameEditor {
 
 }  // namespace
 
-MakeFrameEditor VoiceMaskEditor(const VoiceMaskWarpParameters& warp, PitchMap pitch) {
-  return [=](int rate_hz) { return std::make_unique<VoiceMaskFrames>(rate_hz, warp, pitch); };
+MakeFrameEditor WarpEditor(std::function<double(double)> warp, PitchMap pitch) {
+  return [warp = std::move(warp), pitch](int rate_hz) {
+    return std::make_unique<WarpFrames>(rate_hz, warp, pitch);
+  };
 }
 
 MakeFrameEditor VtlnEditor(const VoiceModel& source, const ClassTargets& targets, PitchMap pitch) {
