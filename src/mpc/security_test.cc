@@ -1,17 +1,22 @@
 // What one party sees tells it nothing but what it may know: every word of its view, less what its
-// own material predicts, looks uniform, occurs once, and has the same distribution for two inputs
-// that could not differ more. The same tests find planted bugs.
+// own material predicts, looks uniform, occurs once, and has the same distribution for two secrets
+// (inputs, or models) that could not differ more. The same tests find planted bugs.
 //
 // A statistical test proves no security (the argument is in docs/mpc.md): it finds mistakes that
-// make a transcript depend on a secret. Its thresholds let an honest run fail once in some 10^9.
+// make a transcript depend on a secret. Its thresholds let an honest run fail once in some 10^6.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "mpc/planted_testing.h"
 
@@ -21,9 +26,13 @@ namespace {
 using testing::Deployment;
 using testing::PlantedBugs;
 using testing::PlantedDeployment;
+using testing::PlantedSetUpBugs;
+using testing::PlantedSetUps;
 using testing::QueryTranscript;
+using testing::SetUpTranscript;
 
-// A view in pieces of one meaning: for each query its words, in the same order each time.
+// A view in pieces of one meaning: for each query (or set-up) its words, in the same order each
+// time.
 using View = std::map<std::string, std::vector<RingVector>>;
 
 using Histogram = std::array<double, 256>;
@@ -58,7 +67,8 @@ Histogram BytesAt(const std::vector<RingVector>& words, unsigned byte) {
   return h;
 }
 
-// Queries come in turn: x of the first kind, x of the second, and so on. Returns what is wrong.
+// Queries come in turn: one with the first secret, one with the second, and so on. Returns what is
+// wrong.
 std::vector<std::string> Findings(const View& view) {
   std::vector<std::string> findings;
   for (const auto& [name, queries] : view) {
@@ -79,7 +89,7 @@ std::vector<std::string> Findings(const View& view) {
         findings.push_back(at + ": differences of two queries are not uniform");
       }
       if (AgainstEachOther(BytesAt(kinds[0], byte), BytesAt(kinds[1], byte)) > kWorst) {
-        findings.push_back(at + ": depends on the input");
+        findings.push_back(at + ": depends on the secret");
       }
     }
     std::sort(all.begin(), all.end());
@@ -115,9 +125,33 @@ void Add(View& view, const std::string& name, RingVector words) {
   view[name].push_back(std::move(words));
 }
 
+// What server p has of the set-up of a shared model: its share, its seeds of B and b2, and what its
+// peer sent. F is what both sent; with the own part of B it is W less the peer's part.
+void AddServerSetUp(View& view, const SetUpTranscript& t, std::size_t p) {
+  const ModelShareMessage& model = t.model[p];
+  const MaskShareMessage& masks = t.masks[p];
+  const std::size_t weights = model.w1.size(), units = model.w2.size();
+  Add(view, "model id", WordsOf(model.card.id));
+  // The last of its four words has no highest bit.
+  Add(view, "the peer's key", WordsOf(std::span(t.hellos[1 - p].public_key).first(24)));
+  Add(view, "share of the model", Joined({model.w1, model.b1, model.w2, {&model.b_out, 1}}));
+  Add(view, "seeds of the masks", Joined({WordsOf(masks.matrix), WordsOf(masks.weights)}));
+  const auto opened = [&](std::size_t of) {
+    return Joined({t.opened[of].matrix, t.opened[of].weights});
+  };
+  Add(view, "the peer's message", opened(1 - p));
+  RingVector f = Open(opened(0), opened(1)), own(weights + units);
+  Add(view, "F", f);
+  ExpandSeed(masks.matrix, 0, std::span(own).first(weights));
+  ExpandSeed(masks.weights, 0, std::span(own).last(units));
+  AddTo(f, own);
+  Add(view, "F and the own part of B", std::move(f));
+}
+
 // What server p has of one query: its material, the client's message, and its peer's.
 void AddServerView(View& view, const QueryTranscript& t, std::size_t p, std::size_t inputs) {
   const MaterialMessage& material = t.material[0][p];
+  Add(view, "id", WordsOf(material.id));
   const auto gate = [&](const std::string& name, const GateHalf& half) {
     Add(view, name + " shares", Joined({half.mask, half.payload, half.flipped}));
     Add(view, name + " keys", KeyWords(half));
@@ -141,9 +175,15 @@ void AddServerView(View& view, const QueryTranscript& t, std::size_t p, std::siz
   }
   for (const auto& exchange : t.exchanges) {
     const std::string name = exchange[p].decision ? "decision" : "ReLU";
+    const GateHalf& half = exchange[p].decision ? *material.decision : material.relu;
     Add(view, name + ", the peer's message", exchange[1 - p].values);
-    Add(view, name + ", opened", Open(exchange[p].values, exchange[1 - p].values));
+    RingVector opened = Open(exchange[p].values, exchange[1 - p].values);
+    Add(view, name + ", opened", opened);
+    SubtractFrom(opened, half.mask);
+    Add(view, name + ", opened less the own part of r", std::move(opened));
+    EXPECT_EQ(exchange[1 - p].digest, exchange[p].digest) << "the server can make it itself";
   }
+  Add(view, "digest", WordsOf(t.exchanges[0][1 - p].digest));
 }
 
 // What the client has: seeds and results. Of the two results one follows from the answer and the
@@ -162,25 +202,73 @@ struct Views {
   View server[2], client;
 };
 
-// A small net and two inputs as far apart as they can be. Second weights are multiples of 2^12: a
-// share of the score that is not re-randomised shows the low bits of the bias.
-Views RunQueries(Scenario scenario, bool decision_only, const PlantedBugs& bugs, int queries) {
+// A small net. Second weights are multiples of 2^12: a share of the score that is not re-randomised
+// shows the low bits of the bias.
+IntegerNet SmallNet(bool decision_only) {
   IntegerNet net = testing::RandomNet(12, 8, 21);
   net.decision_only = decision_only;
   for (std::int32_t& w : net.w2) w &= ~0xFFF;
-  // Without a bug: the parties themselves, with nothing between.
-  const std::unique_ptr<Deployment> parties =
-      bugs == PlantedBugs{} ? std::make_unique<Deployment>(net, scenario)
-                            : std::make_unique<PlantedDeployment>(net, scenario, bugs);
+  return net;
+}
+
+// Of the same size, with nothing in it.
+IntegerNet EmptyNet(bool decision_only) {
+  IntegerNet net = SmallNet(decision_only);
+  std::fill(net.w1.begin(), net.w1.end(), 0);
+  std::fill(net.b1.begin(), net.b1.end(), 0);
+  std::fill(net.w2.begin(), net.w2.end(), 0);
+  net.b_out = net.threshold = 0;
+  return net;
+}
+
+// Without a bug: the parties themselves, with nothing between.
+std::unique_ptr<Deployment> Deploy(const IntegerNet& net, Scenario scenario,
+                                   const PlantedBugs& bugs) {
+  if (bugs == PlantedBugs{}) return std::make_unique<Deployment>(net, scenario);
+  return std::make_unique<PlantedDeployment>(net, scenario, bugs);
+}
+
+void RunQuery(Views& views, Deployment& parties, const IntegerNet& net,
+              const std::vector<std::int32_t>& x) {
+  const QueryTranscript t = parties.Run(x);
+  EXPECT_EQ(t.answers[0], testing::PlainAnswer(net, x)) << "bugs here change no answer";
+  for (std::size_t p = 0; p < 2; ++p) AddServerView(views.server[p], t, p, net.inputs);
+  AddClientView(views.client, t);
+}
+
+// One net, two inputs as far apart as they can be.
+Views RunQueries(Scenario scenario, bool decision_only, const PlantedBugs& bugs, int queries) {
+  const IntegerNet net = SmallNet(decision_only);
+  const auto parties = Deploy(net, scenario, bugs);
   const std::vector<std::int32_t> inputs[2] = {std::vector<std::int32_t>(12, 0),
                                                testing::ExtremeInput(net, 3, 1)};
   Views views;
-  for (int q = 0; q < queries; ++q) {
-    const auto& x = inputs[q % 2];
-    const QueryTranscript t = parties->Run(x);
-    EXPECT_EQ(t.answers[0], testing::PlainAnswer(net, x)) << "bugs here change no answer";
-    for (std::size_t p = 0; p < 2; ++p) AddServerView(views.server[p], t, p, net.inputs);
-    AddClientView(views.client, t);
+  for (int q = 0; q < queries; ++q) RunQuery(views, *parties, net, inputs[q % 2]);
+  return views;
+}
+
+// Two nets, one input.
+Views RunNets(Scenario scenario, bool decision_only, const PlantedBugs& bugs, int queries) {
+  const IntegerNet nets[2] = {SmallNet(decision_only), EmptyNet(decision_only)};
+  const std::unique_ptr<Deployment> parties[2] = {Deploy(nets[0], scenario, bugs),
+                                                  Deploy(nets[1], scenario, bugs)};
+  const std::vector<std::int32_t> x = testing::ExtremeInput(nets[0], 3, 1);
+  Views views;
+  for (int q = 0; q < queries; ++q) RunQuery(views, *parties[q % 2], nets[q % 2], x);
+  return views;
+}
+
+// Set-ups of two nets in turn. A client sees nothing of them.
+std::array<View, 2> RunSetUps(const PlantedSetUpBugs& bugs, int count) {
+  const IntegerNet nets[2] = {SmallNet(false), EmptyNet(false)};
+  PlantedSetUps set_ups(bugs);
+  std::array<View, 2> views;
+  for (int i = 0; i < count; ++i) {
+    const IntegerNet& net = nets[i % 2];
+    const SetUpTranscript t = set_ups.Next(net);
+    EXPECT_EQ(Open(t.model[0].w1, t.model[1].w1), RingVector(net.w1.begin(), net.w1.end()))
+        << "bugs here change no model";
+    for (std::size_t p = 0; p < 2; ++p) AddServerSetUp(views[p], t, p);
   }
   return views;
 }
@@ -220,6 +308,13 @@ TEST_P(Security, EveryPartysViewIsUniformAndIndependentOfTheInput) {
   EXPECT_EQ(Text(Findings(views.client)), "");
 }
 
+TEST_P(Security, EveryPartysViewIsIndependentOfTheModel) {
+  const auto [scenario, decision_only] = GetParam();
+  const Views views = RunNets(scenario, decision_only, {}, kQueries);
+  for (const View& view : views.server) EXPECT_EQ(Text(Findings(view)), "");
+  EXPECT_EQ(Text(Findings(views.client)), "");
+}
+
 TEST_P(Security, AReusedMaskOfTheInputIsFound) {
   if (Shared()) {
     ExpectServersFind({.reused_input_mask = true}, "E", 400);
@@ -236,6 +331,13 @@ TEST_P(Security, AMaskOf36BitsIsFound) {
 TEST_P(Security, NoMaskIsFound) {
   ExpectServersFind({.mask_bits = 0}, "ReLU, opened", 400);
   if (DecisionOnly()) ExpectServersFind({.mask_bits = 0}, "decision, opened", 400);
+}
+
+// The other server's own part of r is fresh, so that ẑ is uniform: less that part it is not.
+TEST_P(Security, AShareOfAMaskThatServesTwiceIsFoundByTheOtherServer) {
+  const Views views = Run({.reused_half_of_mask = true}, 400);
+  const std::string text = Text(Findings(views.server[0]));
+  EXPECT_NE(text.find("\n  ReLU, opened less the own part of r"), std::string::npos) << text;
 }
 
 TEST_P(Security, ConstantSeedsOfTheDealerAreFound) {
@@ -264,9 +366,64 @@ TEST(SecurityScenario1, ACommitmentWithoutSaltIsFound) {
 }
 
 TEST(SecurityScenario1, AMissingZeroShareIsFoundByTheClient) {
-  const Views views = RunQueries(Scenario::kPublicModel, false, {.no_zero_share = true}, kQueries);
-  const std::string text = Text(Findings(views.client));
-  EXPECT_NE(text.find("the first server's result"), std::string::npos) << text;
+  for (const auto run : {RunQueries, RunNets}) {
+    const Views views = run(Scenario::kPublicModel, false, {.no_zero_share = true}, kQueries);
+    const std::string text = Text(Findings(views.client));
+    EXPECT_NE(text.find("the first server's result"), std::string::npos) << text;
+  }
+}
+
+// Everywhere else the plant cannot be found: dealt shares, which the client never sees, hide the
+// result already. In scenario 2 a share of the score ends in one of r·b2·1{z ≥ 0}, and that of a
+// decision is one of 1{z ≥ 0}: shares of the gate's payload, uniform and fresh, taken once. In
+// scenario 1 all such shares are multiplied by w2, which may be even. The zero share is there in
+// each case, so that nobody has to rely on this, and because the dealer knows those shares.
+TEST(SecurityOfAResult, AMissingZeroShareShowsTheClientNothingWhereDealtSharesHideTheResult) {
+  const std::tuple<Scenario, bool> hidden[] = {{Scenario::kSharedModel, false},
+                                               {Scenario::kSharedModel, true},
+                                               {Scenario::kPublicModel, true}};
+  for (const auto& [scenario, decision_only] : hidden) {
+    for (const auto run : {RunQueries, RunNets}) {
+      const Views views = run(scenario, decision_only, {.no_zero_share = true}, kQueries);
+      EXPECT_EQ(Text(Findings(views.client)), "");
+    }
+  }
+}
+
+constexpr int kSetUps = 2000;
+
+TEST(SecurityOfASetUp, EveryServersViewIsUniformAndIndependentOfTheModel) {
+  for (const View& view : RunSetUps({}, kSetUps)) EXPECT_EQ(Text(Findings(view)), "");
+}
+
+// Both servers find something, in a piece of their view whose name begins like this.
+void ExpectSetUpFindings(const PlantedSetUpBugs& bugs, const std::string& piece) {
+  for (const View& view : RunSetUps(bugs, 400)) {
+    const std::string text = Text(Findings(view));
+    EXPECT_NE(text.find("\n  " + piece), std::string::npos) << "not found in " << piece << text;
+  }
+}
+
+TEST(SecurityOfASetUp, AConstantMaskOfTheWeightsIsFound) {
+  ExpectSetUpFindings({.masks_serve = 400}, "F, byte");
+}
+
+// F of one less F of the other is then the difference of the two nets.
+TEST(SecurityOfASetUp, AMaskOfTheWeightsThatServesTwoModelsIsFound) {
+  ExpectSetUpFindings({.masks_serve = 2}, "F, byte 7: differences");
+}
+
+TEST(SecurityOfASetUp, AConstantMaskOfOneServerIsFoundByTheOther) {
+  for (const int server : {0, 1}) {
+    const View view = RunSetUps({.fixed_mask_for_server = server}, 400)[1 - server];
+    const std::string text = Text(Findings(view));
+    EXPECT_NE(text.find("\n  F and the own part of B"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n  F, byte"), std::string::npos) << "F alone does not show it" << text;
+  }
+}
+
+TEST(SecurityOfASetUp, AConstantShareOfTheModelIsFound) {
+  ExpectSetUpFindings({.constant_share = true}, "share of the model");
 }
 
 }  // namespace

@@ -83,12 +83,31 @@ struct QueryTranscript {
   std::size_t exchange_bytes = 0, material_bytes = 0;
 };
 
+// Everything that was sent to set up a shared model.
+struct SetUpTranscript {
+  std::array<HelloMessage, 2> hellos;       // of each server to the other
+  std::array<ModelShareMessage, 2> model;   // to each server
+  std::array<MaskShareMessage, 2> masks;    // likewise
+  std::array<OpenedMaskMessage, 2> opened;  // by each server to the other
+};
+
 // As it would arrive.
 template <class Message>
 Message Sent(const Message& message, std::size_t* bytes = nullptr) {
   const SecretBytes sent = message.Serialise();
   if (bytes != nullptr) *bytes = sent.size();
   return Message::Parse(sent);
+}
+
+inline SetUpTranscript SetUp(std::array<Server, 2>& servers,
+                             const std::array<ModelShareMessage, 2>& model,
+                             const std::array<MaskShareMessage, 2>& masks) {
+  SetUpTranscript t{{servers[0].Hello(), servers[1].Hello()}, model, masks, {}};
+  for (std::size_t p = 0; p < 2; ++p) {
+    t.opened[p] = servers[p].LoadModel(Sent(model[p]), Sent(masks[p]));
+  }
+  for (std::size_t p = 0; p < 2; ++p) servers[p].FinishModel(Sent(t.opened[1 - p]));
+  return t;
 }
 
 class Deployment {
@@ -111,7 +130,7 @@ class Deployment {
     if (scenario == Scenario::kPublicModel) {
       for (Server& server : servers_) server.LoadPublicModel(Sent(provider_.PublicModel()));
     } else {
-      LoadShares();
+      SetUp(servers_, provider_.ShareModel(), dealer_.Masks(Card().id));
     }
   }
 
@@ -172,15 +191,6 @@ class Deployment {
   const Dealer& TheDealer() const { return dealer_; }
 
  private:
-  void LoadShares() {
-    const auto masks = dealer_.Masks(Card().id);
-    const auto model = provider_.ShareModel();
-    const auto first = servers_[0].LoadModel(Sent(model[0]), Sent(masks[0]));
-    const auto second = servers_[1].LoadModel(Sent(model[1]), Sent(masks[1]));
-    servers_[0].FinishModel(Sent(second));
-    servers_[1].FinishModel(Sent(first));
-  }
-
   Provider provider_;
   Dealer dealer_;
   Client client_;
