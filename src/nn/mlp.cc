@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/progress.h"
@@ -75,6 +78,36 @@ void Project(MlpWeights& net, const MlpBounds& bounds) {
   net.b2 *= factor;
 }
 
+// Of the two classes, so that both weigh the same whatever their numbers.
+std::array<float, 2> ClassWeights(const std::vector<std::uint8_t>& labels) {
+  const auto n = static_cast<std::ptrdiff_t>(labels.size());
+  const auto positives = std::count(labels.begin(), labels.end(), std::uint8_t{1});
+  if (positives == 0 || positives == n) {
+    throw Error(
+        fmt::format("net: {} of {} examples are of one class: both are needed", positives, n));
+  }
+  return {0.5F * static_cast<float>(n) / static_cast<float>(n - positives),
+          0.5F * static_cast<float>(n) / static_cast<float>(positives)};
+}
+
+// Standardises as x asks for; weights as He et al. (2015) draw them.
+MlpWeights FirstWeights(const Eigen::Ref<const MatrixXf>& x, const MlpOptions& options,
+                        SeededRng& rng) {
+  MlpWeights net;
+  net.mean = x.rowwise().mean();
+  net.scale = ((x.colwise() - net.mean).cwiseAbs2().rowwise().mean().array() + 1e-8F).rsqrt();
+  const auto draw = [&rng](Eigen::Ref<VectorXf> to, double deviation) {
+    for (float& value : to) value = static_cast<float>(deviation * rng.Gaussian());
+  };
+  net.w1.resize(options.hidden, x.rows());
+  draw(Flat(net.w1), std::sqrt(2.0 / static_cast<double>(x.rows())));
+  net.b1 = VectorXf::Zero(options.hidden);
+  net.w2.resize(options.hidden);
+  draw(net.w2, std::sqrt(1.0 / options.hidden));
+  Project(net, options.bounds);
+  return net;
+}
+
 // Adam of all weights, batch by batch.
 class Learner {
  public:
@@ -86,6 +119,26 @@ class Learner {
         w2_(net.w2.size()),
         b2_(1) {}
 
+  // All columns of z once, in this order.
+  void Epoch(const MatrixXf& z, const std::vector<std::uint8_t>& labels,
+             const std::array<float, 2>& weight, const std::vector<Index>& order) {
+    const Index n = z.cols();
+    for (Index at = 0; at < n; at += options_.batch) {
+      const Index size = std::min<Index>(options_.batch, n - at);
+      MatrixXf batch(z.rows(), size);
+      VectorXf target(size), importance(size);
+      for (Index i = 0; i < size; ++i) {
+        const Index k = order[static_cast<std::size_t>(at + i)];
+        batch.col(i) = z.col(k);
+        const std::uint8_t label = labels[static_cast<std::size_t>(k)] != 0 ? 1 : 0;
+        target[i] = label;
+        importance[i] = weight[label] / static_cast<float>(size);
+      }
+      Step(batch, target, importance);
+    }
+  }
+
+ private:
   // `importance` of each example adds up to 1 over the batch.
   void Step(const MatrixXf& batch, const VectorXf& target, const VectorXf& importance) {
     const MatrixXf a = ((net_.w1 * batch).colwise() + net_.b1).cwiseMax(0.0F);
@@ -107,7 +160,6 @@ class Learner {
     Project(net_, options_.bounds);
   }
 
- private:
   MlpWeights& net_;
   const MlpOptions& options_;
   Adam w1_, b1_, w2_, b2_;
@@ -115,7 +167,7 @@ class Learner {
 };
 
 double LogisticLoss(const VectorXf& logits, const std::vector<std::uint8_t>& labels,
-                    const float weight[2]) {
+                    const std::array<float, 2>& weight) {
   double loss = 0.0;
   for (Index i = 0; i < logits.size(); ++i) {
     const bool positive = labels[static_cast<std::size_t>(i)] != 0;
@@ -153,33 +205,17 @@ void MlpOptions::Validate() const {
 Mlp Mlp::Train(const Eigen::Ref<const MatrixXf>& x, const std::vector<std::uint8_t>& labels,
                const MlpOptions& options) {
   options.Validate();
-  const Index n = x.cols(), d = x.rows();
+  const Index n = x.cols();
   if (static_cast<std::size_t>(n) != labels.size()) {
     throw Error(fmt::format("net: {} examples, {} labels", n, labels.size()));
   }
-  const auto positives = std::count(labels.begin(), labels.end(), std::uint8_t{1});
-  if (positives == 0 || positives == n) {
-    throw Error(
-        fmt::format("net: {} of {} examples are of one class: both are needed", positives, n));
-  }
-  const float weight[2] = {0.5F * static_cast<float>(n) / static_cast<float>(n - positives),
-                           0.5F * static_cast<float>(n) / static_cast<float>(positives)};
+  const std::array<float, 2> weight = ClassWeights(labels);
+  SeededRng rng(options.seed);
   Mlp mlp;
   mlp.clip_ = options.bounds.input;
   MlpWeights& net = mlp.weights_;
-  net.mean = x.rowwise().mean();
-  net.scale = ((x.colwise() - net.mean).cwiseAbs2().rowwise().mean().array() + 1e-8F).rsqrt();
+  net = FirstWeights(x, options, rng);
   const MatrixXf z = Standardise(x, net, mlp.clip_);
-  SeededRng rng(options.seed);
-  const auto draw = [&rng](Eigen::Ref<VectorXf> to, double deviation) {
-    for (float& value : to) value = static_cast<float>(deviation * rng.Gaussian());
-  };
-  net.w1.resize(options.hidden, d);  // He et al. 2015
-  draw(Flat(net.w1), std::sqrt(2.0 / static_cast<double>(d)));
-  net.b1 = VectorXf::Zero(options.hidden);
-  net.w2.resize(options.hidden);
-  draw(net.w2, std::sqrt(1.0 / options.hidden));
-  Project(net, options.bounds);
 
   Learner learner(net, options);
   MlpWeights lowest;
@@ -188,19 +224,7 @@ Mlp Mlp::Train(const Eigen::Ref<const MatrixXf>& x, const std::vector<std::uint8
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     ThrowIfCancelled();
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[rng.Below(i)]);
-    for (Index at = 0; at < n; at += options.batch) {
-      const Index size = std::min<Index>(options.batch, n - at);
-      MatrixXf batch(d, size);
-      VectorXf target(size), importance(size);
-      for (Index i = 0; i < size; ++i) {
-        const Index k = order[static_cast<std::size_t>(at + i)];
-        batch.col(i) = z.col(k);
-        const std::uint8_t label = labels[static_cast<std::size_t>(k)] != 0 ? 1 : 0;
-        target[i] = label;
-        importance[i] = weight[label] / static_cast<float>(size);
-      }
-      learner.Step(batch, target, importance);
-    }
+    learner.Epoch(z, labels, weight, order);
     if (!options.keep_lowest) continue;
     const double loss = LogisticLoss(mlp.LogitsOfStandardised(z), labels, weight);
     if (mlp.losses_.empty() || loss < *std::min_element(mlp.losses_.begin(), mlp.losses_.end())) {

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -26,7 +28,7 @@ using Eigen::VectorXf;
 
 constexpr std::size_t kParts = 8;
 constexpr Index kChunk = 2048;           // frames of one matrix product
-constexpr Index kBlock = 32;             // utterances of one matrix product
+constexpr std::size_t kBlock = 32;       // utterances of one matrix product
 constexpr float kVarianceFloor = 0.01F;  // of the global variance
 constexpr double kMinOccupancy = 10.0;   // frames; below, a component keeps its place
 
@@ -89,6 +91,148 @@ std::vector<std::size_t> ChooseUtterances(const UtteranceList& list, std::size_t
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen;
+}
+
+// What the maximisation of T needs of some utterances.
+struct TotalSums {
+  MatrixXf a;  // R² × C: Σ n·E[w·wᵀ]
+  MatrixXf b;  // C·D × R: Σ f·E[w]ᵀ
+  VectorXf g;  // R²: Σ E[w·wᵀ]
+};
+
+void AddToSums(const TotalVariability& total, std::span<const BaumWelch> stats, TotalSums& sums) {
+  const Index c = stats[0].n.size(), rows = stats[0].f.size(), r = total.t.cols();
+  const auto count = static_cast<Index>(stats.size());
+  MatrixXf counts(c, count), first(rows, count), w(r, count), moments(r * r, count);
+  for (Index u = 0; u < count; ++u) {
+    counts.col(u) = stats[static_cast<std::size_t>(u)].n;
+    first.col(u) = stats[static_cast<std::size_t>(u)].f;
+  }
+  const MatrixXf precisions = total.products * counts;
+  const MatrixXf projected = total.t.transpose() * first;
+  for (Index u = 0; u < count; ++u) {
+    MatrixXf precision = Eigen::Map<const MatrixXf>(precisions.col(u).data(), r, r);
+    precision.diagonal().array() += 1.0F;
+    const Eigen::LLT<MatrixXf> llt(precision);
+    w.col(u) = llt.solve(projected.col(u));
+    Eigen::Map<MatrixXf> moment(moments.col(u).data(), r, r);
+    moment = llt.solve(MatrixXf::Identity(r, r));
+    moment.noalias() += w.col(u) * w.col(u).transpose();
+  }
+  sums.a.noalias() += moments * counts.transpose();
+  sums.b.noalias() += first * w.transpose();
+  sums.g += moments.rowwise().sum();
+}
+
+// The expectation over all utterances.
+TotalSums SumOverUtterances(const TotalVariability& total, const std::vector<BaumWelch>& stats,
+                            int jobs) {
+  const Index c = stats[0].n.size(), rows = stats[0].f.size(), r = total.t.cols();
+  const std::size_t blocks = (stats.size() + kBlock - 1) / kBlock;
+  std::vector<TotalSums> parts(kParts);
+  ParallelFor(kParts, jobs, [&](std::size_t p) {
+    parts[p] = {MatrixXf::Zero(r * r, c), MatrixXf::Zero(rows, r), VectorXf::Zero(r * r)};
+    for (std::size_t block = p; block < blocks; block += kParts) {
+      const std::size_t begin = block * kBlock, count = std::min(kBlock, stats.size() - begin);
+      AddToSums(total, std::span(stats).subspan(begin, count), parts[p]);
+    }
+  });
+  for (std::size_t p = 1; p < kParts; ++p) {
+    parts[0].a += parts[p].a;
+    parts[0].b += parts[p].b;
+    parts[0].g += parts[p].g;
+  }
+  return std::move(parts[0]);
+}
+
+// The T that fits the sums of n utterances best, with minimum divergence (Kenny 2008): what w
+// turned out to vary by becomes part of T.
+MatrixXf MaximisedTotal(const TotalSums& sums, std::size_t n, int jobs) {
+  const Index c = sums.a.cols(), rows = sums.b.rows(), r = sums.b.cols(), d = rows / c;
+  const MatrixXd g =
+      Eigen::Map<const MatrixXf>(sums.g.data(), r, r).cast<double>() / static_cast<double>(n);
+  const MatrixXd root = Eigen::LLT<MatrixXd>(g).matrixL();
+  MatrixXf t(rows, r);
+  ParallelFor(static_cast<std::size_t>(c), jobs, [&](std::size_t i) {
+    const auto k = static_cast<Index>(i);
+    MatrixXd a = Eigen::Map<const MatrixXf>(sums.a.col(k).data(), r, r).cast<double>();
+    a.diagonal().array() += 1e-6 * (1.0 + a.trace() / static_cast<double>(r));
+    const MatrixXd b = sums.b.middleRows(k * d, d).cast<double>();
+    t.middleRows(k * d, d) =
+        (Eigen::LLT<MatrixXd>(a).solve(b.transpose()).transpose() * root).cast<float>();
+  });
+  return t;
+}
+
+// What the utterances that serve were found to hold.
+struct Heard {
+  std::vector<MatrixXf> features;
+  std::vector<std::string> speakers;
+  std::size_t left_out = 0, frames = 0, distinct_speakers = 0;
+};
+
+// Throws Error without two speakers of two utterances each.
+Heard HearSpeech(const UtteranceList& list, const IvectorOptions& options) {
+  const std::vector<std::size_t> chosen =
+      ChooseUtterances(list, options.max_utterances, options.gmm.seed);
+  std::vector<MatrixXf> features(list.utterances.size());
+  ForEachUtterance(
+      list, chosen, options.jobs,
+      [&](std::size_t i, std::span<const float> x) {
+        try {
+          features[i] = IvectorFeatures(x);
+        } catch (const Error&) {
+          features[i].resize(0, 0);  // counted below
+        }
+      },
+      options.max_seconds);
+  Heard heard;
+  std::map<std::string, int> per_speaker;
+  for (const std::size_t i : chosen) {
+    if (features[i].size() == 0) {
+      ++heard.left_out;
+      continue;
+    }
+    heard.features.push_back(std::move(features[i]));
+    heard.speakers.push_back(list.utterances[i].speaker);
+    ++per_speaker[heard.speakers.back()];
+    heard.frames += static_cast<std::size_t>(heard.features.back().cols());
+  }
+  const auto pairs = std::count_if(per_speaker.begin(), per_speaker.end(),
+                                   [](const auto& s) { return s.second >= 2; });
+  if (pairs < 2) {
+    throw Error(
+        fmt::format("i-vector: {} utterances of {} speakers, {} of them with two or more; "
+                    "at least two such speakers are needed",
+                    heard.features.size(), per_speaker.size(), pairs));
+  }
+  heard.distinct_speakers = per_speaker.size();
+  return heard;
+}
+
+// `wanted` of all frames, one to a column.
+MatrixXf SampleFrames(const Heard& heard, std::size_t wanted, std::uint64_t seed) {
+  const auto sample = Sample(heard.frames, wanted, seed);
+  MatrixXf x(heard.features[0].rows(), static_cast<Index>(sample.size()));
+  std::size_t next = 0, before = 0;
+  for (const MatrixXf& features : heard.features) {
+    const auto count = static_cast<std::size_t>(features.cols());
+    for (; next < sample.size() && sample[next] < before + count; ++next) {
+      x.col(static_cast<Index>(next)) = features.col(static_cast<Index>(sample[next] - before));
+    }
+    before += count;
+  }
+  return x;
+}
+
+// Centred and of one length. Returns the mean.
+VectorXf CentreAndScale(MatrixXf& w) {
+  VectorXf mean = w.rowwise().mean();
+  w.colwise() -= mean;
+  for (Index i = 0; i < w.cols(); ++i) {
+    w.col(i) *= std::sqrt(static_cast<float>(w.rows())) / w.col(i).norm();
+  }
+  return mean;
 }
 
 NamedTensor MatrixTensor(const MatrixXf& m) {
@@ -166,69 +310,16 @@ TotalVariability TrainTotal(const std::vector<BaumWelch>& stats, const TotalOpti
     throw Error(fmt::format("total variability: {} utterances, dimension {}, {} iterations",
                             stats.size(), options.dimension, options.iterations));
   }
-  const Index c = stats[0].n.size(), rows = stats[0].f.size(), d = rows / c;
-  const Index r = options.dimension;
+  const Index c = stats[0].n.size(), rows = stats[0].f.size(), r = options.dimension;
   SeededRng rng(options.seed);
   MatrixXf start(rows, r);
   for (Index j = 0; j < r; ++j) {
     for (Index i = 0; i < rows; ++i) start(i, j) = 0.1F * static_cast<float>(rng.Gaussian());
   }
   TotalVariability total(std::move(start), c);
-  const auto n = static_cast<Index>(stats.size());
-  const Index blocks = (n + kBlock - 1) / kBlock;
-  struct Sums {
-    MatrixXf a;  // R² × C: Σ n·E[w·wᵀ]
-    MatrixXf b;  // C·D × R: Σ f·E[w]ᵀ
-    VectorXf g;  // R²: Σ E[w·wᵀ]
-  };
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
-    std::vector<Sums> parts(kParts);
-    ParallelFor(kParts, options.jobs, [&](std::size_t p) {
-      Sums& sums = parts[p];
-      sums = {MatrixXf::Zero(r * r, c), MatrixXf::Zero(rows, r), VectorXf::Zero(r * r)};
-      for (Index block = static_cast<Index>(p); block < blocks;
-           block += static_cast<Index>(kParts)) {
-        const Index begin = block * kBlock, count = std::min(kBlock, n - begin);
-        MatrixXf counts(c, count), first(rows, count), w(r, count), moments(r * r, count);
-        for (Index u = 0; u < count; ++u) {
-          counts.col(u) = stats[static_cast<std::size_t>(begin + u)].n;
-          first.col(u) = stats[static_cast<std::size_t>(begin + u)].f;
-        }
-        const MatrixXf precisions = total.products * counts;
-        const MatrixXf projected = total.t.transpose() * first;
-        for (Index u = 0; u < count; ++u) {
-          MatrixXf precision = Eigen::Map<const MatrixXf>(precisions.col(u).data(), r, r);
-          precision.diagonal().array() += 1.0F;
-          const Eigen::LLT<MatrixXf> llt(precision);
-          w.col(u) = llt.solve(projected.col(u));
-          Eigen::Map<MatrixXf> moment(moments.col(u).data(), r, r);
-          moment = llt.solve(MatrixXf::Identity(r, r));
-          moment.noalias() += w.col(u) * w.col(u).transpose();
-        }
-        sums.a.noalias() += moments * counts.transpose();
-        sums.b.noalias() += first * w.transpose();
-        sums.g += moments.rowwise().sum();
-      }
-    });
-    for (std::size_t p = 1; p < kParts; ++p) {
-      parts[0].a += parts[p].a;
-      parts[0].b += parts[p].b;
-      parts[0].g += parts[p].g;
-    }
-    // Minimum divergence (Kenny 2008): what w turned out to vary by becomes part of T.
-    const MatrixXd g =
-        Eigen::Map<const MatrixXf>(parts[0].g.data(), r, r).cast<double>() / static_cast<double>(n);
-    const MatrixXd root = Eigen::LLT<MatrixXd>(g).matrixL();
-    MatrixXf t(rows, r);
-    ParallelFor(static_cast<std::size_t>(c), options.jobs, [&](std::size_t i) {
-      const auto k = static_cast<Index>(i);
-      MatrixXd a = Eigen::Map<const MatrixXf>(parts[0].a.col(k).data(), r, r).cast<double>();
-      a.diagonal().array() += 1e-6 * (1.0 + a.trace() / static_cast<double>(r));
-      const MatrixXd b = parts[0].b.middleRows(k * d, d).cast<double>();
-      t.middleRows(k * d, d) =
-          (Eigen::LLT<MatrixXd>(a).solve(b.transpose()).transpose() * root).cast<float>();
-    });
-    total = TotalVariability(std::move(t), c);
+    const TotalSums sums = SumOverUtterances(total, stats, options.jobs);
+    total = TotalVariability(MaximisedTotal(sums, stats.size(), options.jobs), c);
   }
   return total;
 }
@@ -246,82 +337,35 @@ TrainedIvector TrainIvector(const UtteranceList& list, const IvectorOptions& opt
   options.Validate();
   TrainedIvector trained;
   Stopwatch watch;
-  const std::vector<std::size_t> chosen =
-      ChooseUtterances(list, options.max_utterances, options.gmm.seed);
-  std::vector<MatrixXf> features(list.utterances.size());
-  ForEachUtterance(
-      list, chosen, options.jobs,
-      [&](std::size_t i, std::span<const float> x) {
-        try {
-          features[i] = IvectorFeatures(x);
-        } catch (const Error&) {
-          features[i].resize(0, 0);  // counted below
-        }
-      },
-      options.max_seconds);
-  std::vector<std::size_t> used;
-  std::vector<std::string> speakers;
-  std::map<std::string, int> per_speaker;
-  for (const std::size_t i : chosen) {
-    if (features[i].size() == 0) {
-      ++trained.left_out;
-      continue;
-    }
-    used.push_back(i);
-    speakers.push_back(list.utterances[i].speaker);
-    ++per_speaker[speakers.back()];
-    trained.frames += static_cast<std::size_t>(features[i].cols());
-  }
-  const auto pairs = std::count_if(per_speaker.begin(), per_speaker.end(),
-                                   [](const auto& s) { return s.second >= 2; });
-  if (pairs < 2) {
-    throw Error(
-        fmt::format("i-vector: {} utterances of {} speakers, {} of them with two or more; "
-                    "at least two such speakers are needed",
-                    used.size(), per_speaker.size(), pairs));
-  }
-  trained.utterances = used.size();
-  trained.speakers = per_speaker.size();
+  Heard heard = HearSpeech(list, options);
+  trained.utterances = heard.features.size();
+  trained.speakers = heard.distinct_speakers;
+  trained.frames = heard.frames;
+  trained.left_out = heard.left_out;
   trained.seconds_features = watch.Lap();
 
   GmmOptions gmm_options = options.gmm;
   gmm_options.jobs = options.jobs;
-  DiagonalGmm gmm;
-  {
-    const auto sample = Sample(trained.frames, options.gmm_frames, options.gmm.seed + 1);
-    MatrixXf x(features[used[0]].rows(), static_cast<Index>(sample.size()));
-    std::size_t next = 0, before = 0;
-    for (const std::size_t i : used) {
-      const auto count = static_cast<std::size_t>(features[i].cols());
-      for (; next < sample.size() && sample[next] < before + count; ++next) {
-        x.col(static_cast<Index>(next)) =
-            features[i].col(static_cast<Index>(sample[next] - before));
-      }
-      before += count;
-    }
-    gmm = TrainGmm(x, gmm_options);
-  }
+  const DiagonalGmm gmm =
+      TrainGmm(SampleFrames(heard, options.gmm_frames, options.gmm.seed + 1), gmm_options);
   trained.seconds_gmm = watch.Lap();
 
-  std::vector<BaumWelch> stats(used.size());
-  ParallelFor(used.size(), options.jobs, [&](std::size_t i) {
-    stats[i] = Accumulate(gmm, features[used[i]]);
-    features[used[i]].resize(0, 0);
+  const std::size_t n = heard.features.size();
+  std::vector<BaumWelch> stats(n);
+  ParallelFor(n, options.jobs, [&](std::size_t i) {
+    stats[i] = Accumulate(gmm, heard.features[i]);
+    heard.features[i].resize(0, 0);
   });
   TotalOptions total_options = options.total;
   total_options.jobs = options.jobs;
   const TotalVariability total = TrainTotal(stats, total_options);
-  MatrixXf w(total.t.cols(), static_cast<Index>(used.size()));
-  ParallelFor(used.size(), options.jobs,
+  MatrixXf w(total.t.cols(), static_cast<Index>(n));
+  ParallelFor(n, options.jobs,
               [&](std::size_t i) { w.col(static_cast<Index>(i)) = total.Ivector(stats[i]); });
-  const VectorXf mean = w.rowwise().mean();
-  w.colwise() -= mean;
-  for (Index i = 0; i < w.cols(); ++i) {
-    w.col(i) *= std::sqrt(static_cast<float>(w.rows())) / w.col(i).norm();
-  }
+  const VectorXf mean = CentreAndScale(w);
   LdaOptions lda_options;
   lda_options.dimension = options.lda_dimension;
-  const AffineTransform lda = TrainLda(w.cast<double>(), speakers, lda_options);
+  const AffineTransform lda = TrainLda(w.cast<double>(), heard.speakers, lda_options);
   trained.seconds_total = watch.Lap();
 
   trained.file.tensors["gmm.weights"] = VectorTensor(gmm.weights);
