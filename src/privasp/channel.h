@@ -90,12 +90,12 @@ class Channel {
 };
 
 // Listens on "host:port"; port 0 takes a free one. Error: the port is in use.
-class Listener {
+class ListeningPort {
  public:
-  explicit Listener(const std::string& address);
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  ~Listener();
+  explicit ListeningPort(const std::string& address);
+  ListeningPort(const ListeningPort&) = delete;
+  ListeningPort& operator=(const ListeningPort&) = delete;
+  ~ListeningPort();
 
   std::string Address() const;  // with the port that was taken
 

@@ -221,11 +221,11 @@ TEST_F(ChannelTest, ReceivingEndsAtTheDeadline) {
 }
 
 TEST_F(ChannelTest, AFrameThatStopsHalfwayEndsAtTheDeadlineOrWithItsSender) {
-  const Listener listener("127.0.0.1:0");
+  const ListeningPort listener("127.0.0.1:0");
   const std::array<std::uint8_t, 6> begins = {9, 0, 0, 0, 1, 2};
   for (const bool goes : {false, true}) {
     auto accepted = std::async(std::launch::async, [&] {
-      return Listener::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
+      return ListeningPort::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
     });
     auto impl = std::make_unique<Channel::Impl>();
     impl->socket = ConnectTo(listener.Address(), After(kLong));
@@ -303,9 +303,9 @@ TEST_F(ChannelTest, WhatThePeerSaidLastIsReadAfterSendingHasFailed) {
 }
 
 TEST_F(ChannelTest, AConnectionThatBreaksIsClosedByThePeerToo) {
-  const Listener listener("127.0.0.1:0");
+  const ListeningPort listener("127.0.0.1:0");
   auto accepted = std::async(std::launch::async, [&] {
-    return Listener::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
+    return ListeningPort::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
   });
   auto impl = std::make_unique<Channel::Impl>();
   impl->socket = ConnectTo(listener.Address(), After(kLong));

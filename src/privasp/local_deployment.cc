@@ -17,7 +17,7 @@ constexpr Role kParties[] = {Role::kFirstServer, Role::kSecondServer, Role::kDea
 
 std::string LoopbackAddress(int port, int offset) {
   if (port != 0) return fmt::format("127.0.0.1:{}", port + offset);
-  return Listener("127.0.0.1:0").Address();
+  return ListeningPort("127.0.0.1:0").Address();
 }
 
 PartyIdentity MakeParty(const std::filesystem::path& folder, const std::filesystem::path& home,

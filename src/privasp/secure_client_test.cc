@@ -40,7 +40,7 @@ class StubServer {
       const int descriptor = listener_.Accept(After(600.0));
       if (descriptor < 0) return;
       try {
-        const auto channel = Listener::Handshake(party_, descriptor, After(20.0));
+        const auto channel = ListeningPort::Handshake(party_, descriptor, After(20.0));
         for (;;) {
           const SecretBytes question = channel->Receive(std::size_t{1} << 24, After(20.0));
           channel->Send(answers_(question), After(20.0));
@@ -52,7 +52,7 @@ class StubServer {
   }
 
   const TlsParty party_;
-  Listener listener_;
+  ListeningPort listener_;
   const Answers answers_;
   std::thread thread_;
 };

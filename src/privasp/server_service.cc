@@ -67,6 +67,7 @@ ServerService::ServerService(const PartyConfig& config, EventLog log)
               party_.Own().role == Role::kSecondServer),
       listener_(config_.listen),
       quota_(config_.limits.quota_per_hour),
+      holdings_(config_.limits.reserved, config_.limits.reserved_total),
       started_(std::chrono::steady_clock::now()),
       link_(
           party_, config_, log_, [this](bool up) { LinkChanged(up); },
@@ -187,7 +188,7 @@ bool ServerService::SayGoodbye() {
 std::shared_ptr<Channel> ServerService::Handshake(Connection& self, int descriptor) {
   std::shared_ptr<Channel> channel;
   try {
-    channel = Listener::Handshake(party_, descriptor, After(config_.limits.request_s));
+    channel = ListeningPort::Handshake(party_, descriptor, After(config_.limits.request_s));
   } catch (const std::exception& error) {
     Count("failed_handshakes");
     log_.Warn("no connection", {{"reason", error.what()}});
@@ -475,7 +476,7 @@ void ServerService::OpenModels() {
       continue;
     }
     auto model = std::make_shared<ServedModel>(
-        entry.path(), second_, config_.limits, log_, [this] { Do([] {}); }, nullptr);
+        entry.path(), second_, config_, holdings_, log_, [this] { Do([] {}); }, nullptr);
     log_.Info("model here", {{"model", model->Offer().name}, {"id", HexText(model->Card().id)}});
     models_[model->Card().id] = std::move(model);
   }
@@ -495,7 +496,7 @@ void ServerService::LoadModel(const LoadModelMessage& load) {
   std::shared_ptr<ServedModel> model;
   try {
     model = std::make_shared<ServedModel>(
-        folder, second_, config_.limits, log_, [this] { Do([] {}); }, &load);
+        folder, second_, config_, holdings_, log_, [this] { Do([] {}); }, &load);
   } catch (const Error& error) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);

@@ -102,8 +102,9 @@ class ServerService {
   const EventLog log_;
   const TlsParty party_;
   const bool second_;
-  Listener listener_;
+  ListeningPort listener_;
   Quota quota_;
+  Holdings holdings_;  // outlives the models
   const std::chrono::steady_clock::time_point started_;
 
   std::mutex loading_;  // one model at a time

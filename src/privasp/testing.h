@@ -54,9 +54,9 @@ struct ChannelPair {
 inline ChannelPair Connected(const TlsParty& connects, const TlsParty& accepts,
                              const std::string& address = "127.0.0.1:0") {
   constexpr double kSeconds = 20.0;
-  const Listener listener(address);
+  const ListeningPort listener(address);
   auto accepted = std::async(std::launch::async, [&] {
-    return Listener::Handshake(accepts, listener.Accept(After(kSeconds)), After(kSeconds));
+    return ListeningPort::Handshake(accepts, listener.Accept(After(kSeconds)), After(kSeconds));
   });
   ChannelPair pair;
   pair.connected = Channel::Connect(connects, listener.Address(), After(kSeconds));

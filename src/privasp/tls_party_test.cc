@@ -86,7 +86,7 @@ TEST_F(TlsPartyTest, ForeignAuthoritiesAreRefusedAndTheOtherSideLearnsWhy) {
 TEST_F(TlsPartyTest, ARefusedClientLearnsWhyAtItsFirstFrame) {
   const TlsFiles files = pki->Files(Role::kFirstServer);
   const auto says = [&](const std::function<void(Channel&)>& use) {
-    const Listener listener("127.0.0.1:0");
+    const ListeningPort listener("127.0.0.1:0");
     auto accepted = std::async(std::launch::async, [&] {
       return Stranger(Socket(listener.Accept(After(kLong))), /*accepts=*/true,
                       {.files = &files, .refuses = true})
@@ -193,9 +193,10 @@ TEST_F(TlsPartyTest, OldVersionsAndGarbageAreRefused) {
 
 TEST_F(TlsPartyTest, ThereIsNoTicketToComeBackWith) {
   const TlsFiles files = pki->Files(Role::kClient);
-  const Listener listener("127.0.0.1:0");
+  const ListeningPort listener("127.0.0.1:0");
   auto accepted = std::async(std::launch::async, [&] {
-    const auto channel = Listener::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
+    const auto channel =
+        ListeningPort::Handshake(server_, listener.Accept(After(kLong)), After(kLong));
     channel->Send(RandomBytes(1, 1), After(kLong));
   });
   Stranger stranger(ConnectTo(listener.Address(), After(kLong)), /*accepts=*/false,

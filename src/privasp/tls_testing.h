@@ -137,10 +137,10 @@ using ClientOf = std::function<void(const std::string& address)>;
 // What the accepting side says of a client.
 inline std::string AcceptingSays(const TlsParty& party, const ClientOf& client,
                                  double seconds = kLong) {
-  const Listener listener("127.0.0.1:0");
+  const ListeningPort listener("127.0.0.1:0");
   auto accepted = std::async(std::launch::async, [&] {
     const int descriptor = listener.Accept(After(kLong));
-    return ErrorOf([&] { Listener::Handshake(party, descriptor, After(seconds)); });
+    return ErrorOf([&] { ListeningPort::Handshake(party, descriptor, After(seconds)); });
   });
   client(listener.Address());
   return accepted.get();
@@ -157,7 +157,7 @@ inline std::string AcceptingSaysOf(const TlsParty& party, const Stranger::Settin
 // What the connecting side says of a stranger who listens.
 inline std::string ConnectingSaysOf(const TlsParty& party, const Stranger::Settings& settings,
                                     std::string& told) {
-  const Listener listener("127.0.0.1:0");
+  const ListeningPort listener("127.0.0.1:0");
   auto accepted = std::async(std::launch::async, [&] {
     return Stranger(Socket(listener.Accept(After(kLong))), /*accepts=*/true, settings).Trouble();
   });

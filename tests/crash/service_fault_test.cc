@@ -53,8 +53,8 @@ ServiceLimits FaultLimits() {
 int FreePorts() {
   for (int port = 10000 + 2 * (::getpid() % 5000);; port += 2) {
     try {
-      const Listener first(fmt::format("127.0.0.1:{}", port));
-      const Listener second(fmt::format("127.0.0.1:{}", port + 1));
+      const ListeningPort first(fmt::format("127.0.0.1:{}", port));
+      const ListeningPort second(fmt::format("127.0.0.1:{}", port + 1));
       return port;
     } catch (const Error&) {
       // Somebody has one of them.

@@ -40,7 +40,7 @@ class StallingProxy {
   void Reap(bool all);
 
   const std::string to_;
-  const Listener listener_;
+  const ListeningPort listener_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stalled_[2] = {};

@@ -12,22 +12,22 @@
 
 namespace sotto {
 
-Listener::Listener(const std::string& address) {
+ListeningPort::ListeningPort(const std::string& address) {
   Socket socket = ListenOn(address);
   address_ = OwnAddress(socket.Descriptor());
   if (::pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) {
-    throw Error("no pipe for a listener: " + SystemReason());
+    throw Error("no pipe for a listening port: " + SystemReason());
   }
   descriptor_ = socket.Release();
 }
 
-Listener::~Listener() {
+ListeningPort::~ListeningPort() {
   for (const int descriptor : {descriptor_, wake_[0], wake_[1]}) ::close(descriptor);
 }
 
-std::string Listener::Address() const { return address_; }
+std::string ListeningPort::Address() const { return address_; }
 
-int Listener::Accept(Deadline deadline) const {
+int ListeningPort::Accept(Deadline deadline) const {
   while (WaitFor(descriptor_, POLLIN, deadline, wake_[0])) {
     if (WaitFor(wake_[0], POLLIN, After(0))) return -1;
     const int accepted = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -45,13 +45,13 @@ int Listener::Accept(Deadline deadline) const {
   return -1;
 }
 
-void Listener::Shut() {
+void ListeningPort::Shut() {
   // The byte is never read, so that every Accept from now on sees it. A full pipe has woken all.
   [[maybe_unused]] const ssize_t n = ::write(wake_[1], "", 1);
 }
 
-std::unique_ptr<Channel> Listener::Handshake(const TlsParty& party, int descriptor,
-                                             Deadline deadline) {
+std::unique_ptr<Channel> ListeningPort::Handshake(const TlsParty& party, int descriptor,
+                                                  Deadline deadline) {
   if (descriptor < 0) throw Error("nobody has connected");
   Socket socket(descriptor);
   std::string address = PeerAddress(descriptor);

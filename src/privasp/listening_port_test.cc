@@ -16,10 +16,10 @@ using testing::ErrorOf;
 using testing::kLong;
 using testing::RandomBytes;
 
-class ListenerTest : public testing::ChannelTest {};
+class ListeningPortTest : public testing::ChannelTest {};
 
-TEST_F(ListenerTest, AListenerThatIsShutAcceptsNoMore) {
-  Listener listener("127.0.0.1:0");
+TEST_F(ListeningPortTest, APortThatIsShutAcceptsNoMore) {
+  ListeningPort listener("127.0.0.1:0");
   EXPECT_EQ(listener.Accept(After(0.02)), -1);
   auto waiting = std::async(std::launch::async, [&] { return listener.Accept(After(kLong)); });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -29,11 +29,11 @@ TEST_F(ListenerTest, AListenerThatIsShutAcceptsNoMore) {
   EXPECT_EQ(listener.Accept(After(kLong)), -1);
 }
 
-TEST_F(ListenerTest, AddressesAreReadExactly) {
+TEST_F(ListeningPortTest, AddressesAreReadExactly) {
   for (const char* address : {"", ":", "localhost", "localhost:", ":5000", "127.0.0.1:65536",
                               "127.0.0.1:-1", "127.0.0.1:5x", "127.0.0.1: 5", "::1:5000", "[]:5",
                               "[::1]5000", "[::1]", "[127.0.0.1]:5000"}) {
-    EXPECT_NE(ErrorOf([&] { const Listener listener(address); }), "") << address;
+    EXPECT_NE(ErrorOf([&] { const ListeningPort listener(address); }), "") << address;
     EXPECT_NE(ErrorOf([&] { Channel::Connect(client_, address, After(kLong)); }), "") << address;
   }
   EXPECT_EQ(ErrorOf([&] { Channel::Connect(client_, "127.0.0.1:0", After(kLong)); }),
@@ -41,9 +41,9 @@ TEST_F(ListenerTest, AddressesAreReadExactly) {
   EXPECT_NO_THROW(Connected(client_, server_, "localhost:0"));
 }
 
-TEST_F(ListenerTest, IPv6AddressesStandInBrackets) {
+TEST_F(ListeningPortTest, IPv6AddressesStandInBrackets) {
   try {
-    const Listener listener("[::1]:0");
+    const ListeningPort listener("[::1]:0");
     EXPECT_TRUE(listener.Address().starts_with("[::1]:")) << listener.Address();
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
@@ -53,17 +53,17 @@ TEST_F(ListenerTest, IPv6AddressesStandInBrackets) {
   EXPECT_EQ(pair.accepted->Receive(5, After(kLong)), RandomBytes(5, 1));
 }
 
-TEST_F(ListenerTest, APortInUseAndAPortOfNobodyAreSaidSo) {
+TEST_F(ListeningPortTest, APortInUseAndAPortOfNobodyAreSaidSo) {
   std::string address;
   {
-    const Listener listener("127.0.0.1:0");
+    const ListeningPort listener("127.0.0.1:0");
     address = listener.Address();
-    EXPECT_EQ(ErrorOf([&] { const Listener second(address); }),
+    EXPECT_EQ(ErrorOf([&] { const ListeningPort second(address); }),
               "cannot listen on " + address + ": Address already in use");
   }
   EXPECT_EQ(ErrorOf([&] { Channel::Connect(client_, address, After(kLong)); }),
             "cannot connect to " + address + ": Connection refused");
-  EXPECT_NO_THROW(const Listener again(address));
+  EXPECT_NO_THROW(const ListeningPort again(address));
 }
 
 }  // namespace
