@@ -27,7 +27,7 @@ ordered_json JsonRow(const SpoofRow& row) {
   ordered_json json = {{"utterance", row.utterance}, {"attack", row.attack}};
   json["bona_fide"] = row.bona_fide ? ordered_json(*row.bona_fide) : ordered_json(nullptr);
   json["score"] = row.score;
-  json["accepted"] = row.accepted;
+  json["decision"] = row.accepted ? "genuine" : "spoof";
   return json;
 }
 
