@@ -90,6 +90,8 @@ void Dealer::AddModel(const ModelCard& card) {
 
 bool Dealer::Has(const ModelId& model) const { return models_.contains(model); }
 
+void Dealer::RemoveModel(const ModelId& model) { models_.erase(model); }
+
 void Dealer::RestoreModel(const ModelCard& card, const std::array<MaskShareMessage, 2>& masks) {
   if (!models_.try_emplace(card.id, card, masks).second) {
     throw Error("mpc dealer: a model of this id is there already");

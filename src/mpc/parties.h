@@ -55,6 +55,8 @@ class Dealer {
   // A model that a dealer had before, by what its Masks were (none in scenario 1).
   void RestoreModel(const ModelCard& card, const std::array<MaskShareMessage, 2>& masks);
   bool Has(const ModelId& model) const;
+  // Nothing happens where it is not there.
+  void RemoveModel(const ModelId& model);
   // Scenario 2, once for each server.
   std::array<MaskShareMessage, 2> Masks(const ModelId& model) const;
   // Material for `count` utterances, for the first and the second server.

@@ -32,7 +32,8 @@ constexpr CountField kCounts[] = {{"stock", &ServiceLimits::stock},
                                   {"segment", &ServiceLimits::segment},
                                   {"connections", &ServiceLimits::connections},
                                   {"quota_per_hour", &ServiceLimits::quota_per_hour},
-                                  {"reserved", &ServiceLimits::reserved}};
+                                  {"reserved", &ServiceLimits::reserved},
+                                  {"reserved_total", &ServiceLimits::reserved_total}};
 struct TimeField {
   const char* name;
   double ServiceLimits::*field;
@@ -42,7 +43,8 @@ constexpr TimeField kTimes[] = {{"reservation_s", &ServiceLimits::reservation_s}
                                 {"request_s", &ServiceLimits::request_s},
                                 {"idle_s", &ServiceLimits::idle_s},
                                 {"link_s", &ServiceLimits::link_s},
-                                {"orphan_s", &ServiceLimits::orphan_s}};
+                                {"orphan_s", &ServiceLimits::orphan_s},
+                                {"forget_s", &ServiceLimits::forget_s}};
 
 class Reader {
  public:
@@ -143,6 +145,11 @@ PartyConfig ParseConfig(const std::string& text, const std::filesystem::path& fo
       config.listen = reader.Text(value, key);
     } else if (key == "state") {
       config.state = reader.Path(value, key);
+    } else if (key == "policy") {
+      config.policy = reader.Text(value, key);
+      if (config.policy != "score" && config.policy != "decision") {
+        reader.Refuse(key, fmt::format("is '{}'; score or decision expected", config.policy));
+      }
     } else if (key == "peers") {
       reader.Object(value, key, [&](const std::string& role, const json& peer) {
         PeerConfig& into = config.peers[reader.PeerRole(role)];
@@ -192,6 +199,7 @@ std::string FormatConfig(const PartyConfig& config) {
   out["authority"] = config.files.authority.string();
   if (!config.listen.empty()) out["listen"] = config.listen;
   if (!config.state.empty()) out["state"] = config.state.string();
+  if (!config.policy.empty()) out["policy"] = config.policy;
   for (const auto& [role, peer] : config.peers) {
     auto& into = out["peers"][RoleName(role)];
     if (!peer.address.empty()) into["address"] = peer.address;
@@ -227,6 +235,9 @@ void CheckConfig(const PartyConfig& config, const PartyIdentity& own) {
   }
   if ((server || own.role == Role::kDealer) && config.state.empty()) {
     throw Error("configuration of " + who + ": no 'state'");
+  }
+  if (!server && !config.policy.empty()) {
+    throw Error("configuration of " + who + ": 'policy' is for servers alone");
   }
   std::set<std::string> keys = {own.pin};
   for (const auto& [role, peer] : config.peers) {

@@ -31,19 +31,23 @@ struct ServiceLimits {
   std::uint32_t segment = 8;            // that the dealer sends at a time
   std::uint32_t connections = 64;       // of clients, at a time
   std::uint32_t quota_per_hour = 1000;  // a client certificate's reservations
-  std::uint32_t reserved = 256;         // a client certificate's, at a time
+  std::uint32_t reserved = 128;         // a client certificate's, at a time: half the stock
+  std::uint32_t reserved_total = 512;   // all clients', at a time: 1 GB in memory at 1024 units
   double reservation_s = 60.0;          // after which what is reserved is burnt
   double query_s = 5.0;                 // from a query's input to its answer
   double request_s = 20.0;              // any other message
   double idle_s = 300.0;                // a connection on which nothing is asked
   double link_s = 5.0;                  // without a sign of the other server
   double orphan_s = 60.0;               // after which a segment that the other server lacks goes
+  double forget_s = 600.0;              // after which the dealer forgets a model that no server has
 };
 
 struct PartyConfig {
   TlsFiles files;
   std::string listen;           // servers
   std::filesystem::path state;  // servers and dealer
+  // Servers: "score" or "decision", of the models that they take; empty: of all.
+  std::string policy;
   std::map<Role, PeerConfig> peers;
   ServiceLimits limits;
 

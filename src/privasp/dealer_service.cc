@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/private_folder.h"
 #include "base/random.h"
+#include "privasp/segment_files.h"
 
 namespace sotto {
 namespace {
@@ -21,6 +22,7 @@ constexpr auto kPause = std::chrono::milliseconds(50);  // when nothing is neede
 constexpr auto kLongPause =
     std::chrono::milliseconds(500);  // when a server refuses or is not there
 constexpr const char* kAll = "";     // warnings that are of no one model
+constexpr const char* kMasks = ".masks";
 
 // Both servers' masks of a model, one after the other; a message has a fixed length.
 void SaveMasks(const std::filesystem::path& path, const std::array<MaskShareMessage, 2>& masks) {
@@ -49,6 +51,9 @@ DealerService::DealerService(const PartyConfig& config, EventLog log)
   }
   CheckConfig(config_, party_.Own());
   MakePrivateFolder(config_.state, "");
+  for (const auto& file : std::filesystem::directory_iterator(config_.state)) {
+    if (file.path().extension() == kMasks) known_[file.path().stem().string()] = {};
+  }
   thread_ = std::thread([this] { Loop(); });
   log_.Info("dealing");
 }
@@ -76,6 +81,7 @@ void DealerService::Loop() {
         if (lines[p]) continue;
         lines[p] = std::make_unique<Conversation>(
             party_, config_, p == 0 ? Role::kFirstServer : Role::kSecondServer);
+        for (auto& [id, model] : known_) model.listed = std::chrono::steady_clock::now();
       }
       const Dealt dealt = Round(lines);
       warnings_.erase(kAll);
@@ -91,8 +97,10 @@ void DealerService::Loop() {
 }
 
 DealerService::Dealt DealerService::Round(Lines& lines) {
-  const auto first = lines[0]->Ask<DemandMessage>(AskDemandMessage{});
-  const auto second = lines[1]->Ask<DemandMessage>(AskDemandMessage{});
+  const std::array demands = {lines[0]->Ask<DemandMessage>(AskDemandMessage{}),
+                              lines[1]->Ask<DemandMessage>(AskDemandMessage{})};
+  ForgetUnlisted(demands);
+  const auto& [first, second] = demands;
   bool some = false, refused = false;
   for (const ModelDemand& one : first.models) {
     const auto other =
@@ -121,7 +129,7 @@ DealerService::Dealt DealerService::Round(Lines& lines) {
 bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDemand& second) {
   const ModelCard& card = first.card;
   const std::string id = HexText(card.id);
-  const std::filesystem::path path = config_.state / (id + ".masks");
+  const std::filesystem::path path = MasksOf(id);
   const bool shared = card.scenario == Scenario::kSharedModel;
   if (second.card != card) {
     WarnOnce(id, "the servers say different things of a model");
@@ -138,6 +146,7 @@ bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDema
         return false;
       }
     }
+    known_[id] = {card.id, std::chrono::steady_clock::now()};
     // On disk before a server has them.
     if (shared && !std::filesystem::exists(path)) SaveMasks(path, dealer_.Masks(card.id));
   } catch (const Error& error) {
@@ -158,6 +167,34 @@ bool DealerService::Know(Lines& lines, const ModelDemand& first, const ModelDema
     }
   }
   return true;
+}
+
+std::filesystem::path DealerService::MasksOf(const std::string& id) const {
+  return config_.state / (id + kMasks);
+}
+
+// The masks and what a server knows give the model, so they are not kept longer than they serve.
+void DealerService::ForgetUnlisted(const std::array<DemandMessage, 2>& demands) {
+  const auto now = std::chrono::steady_clock::now();
+  for (const DemandMessage& demand : demands) {
+    for (const ModelDemand& model : demand.models) {
+      const auto known = known_.find(HexText(model.card.id));
+      if (known != known_.end()) known->second.listed = now;
+    }
+  }
+  const auto oldest = now - std::chrono::duration<double>(config_.limits.forget_s);
+  for (auto it = known_.begin(); it != known_.end();) {
+    const auto& [id, model] = *it;
+    if (model.listed > oldest) {
+      ++it;
+      continue;
+    }
+    EraseFile(MasksOf(id));
+    dealer_.RemoveModel(model.id);
+    warnings_.erase(id);
+    log_.Info("model forgotten", {{"model", id}});
+    it = known_.erase(it);
+  }
 }
 
 void DealerService::Deliver(Lines& lines, const ModelCard& card, std::uint32_t count) {

@@ -1,11 +1,14 @@
 // The dealer as a process: it asks both servers what they need, deals as much as both have room
 // for, and sends each its halves. It has no port. What it keeps (state, mode 0600) are the masks of
-// models of scenario 2, without which it could deal no more for them; material it forgets.
+// models of scenario 2, without which it could deal no more for them; material it forgets. What
+// neither server has had for a while (forget_s) is erased too.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +40,9 @@ class DealerService {
   // The model is known here, and both servers have its masks. False: nothing can be dealt.
   bool Know(Lines& lines, const ModelDemand& first, const ModelDemand& second);
   void Deliver(Lines& lines, const ModelCard& card, std::uint32_t count);
+  // `demands`: what both servers have at this moment.
+  void ForgetUnlisted(const std::array<DemandMessage, 2>& demands);
+  std::filesystem::path MasksOf(const std::string& id) const;
   void WarnOnce(const std::string& about, const std::string& reason);
 
   const PartyConfig config_;
@@ -44,6 +50,11 @@ class DealerService {
   const TlsParty party_;
   Dealer dealer_;
   std::map<std::string, std::string> warnings_;  // the last, by model
+  struct Known {
+    ModelId id{};                                  // zeros: on the disk alone
+    std::chrono::steady_clock::time_point listed;  // or: since when both servers can say so
+  };
+  std::map<std::string, Known> known_;  // by the id's digits
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> delivered_{0};
   std::thread thread_;

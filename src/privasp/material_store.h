@@ -2,35 +2,30 @@
 // means).
 //
 // It comes from the dealer in segments of some pieces, one for each utterance, and both servers get
-// the halves of a segment in the same order. A segment is two files: <id>.material, in which each
-// piece is encrypted and authenticated under a key of its own (AES-128-GCM, NIST SP 800-38D), and
-// <id>.keys, those keys. To claim a piece is to read its key and to overwrite it, synced to the
-// disk, before the piece is handed out: a piece can be read once, whatever happens to the process
-// or the power, and what was read is gone from the disk. (A flash drive may keep the overwritten
-// key in a spare cell for a while: whoever takes the drive apart may find it there.)
+// the halves of a segment in the same order. A segment is two files (segment_files.h), encrypted
+// pieces and their keys, one each. To claim a piece is to read its key and to overwrite it, synced
+// to the disk, before the piece is handed out: a piece can be read once, whatever happens to the
+// process or the power, and what was read is gone from the disk. (A flash drive may keep the
+// overwritten key in a spare cell for a while: whoever takes the drive apart may find it there.)
 //
 // Pieces are claimed from the front of a segment, so "spent" is one number a segment. What one
 // store alone cannot know is that it was copied back from before: the other server does, who
 // refuses what it has spent (server_service.h).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "mpc/messages.h"
 #include "mpc/secret.h"
+#include "privasp/segment_files.h"
 
 namespace sotto {
-
-using SegmentId = std::array<std::uint8_t, 16>;  // random, by the dealer
 
 struct SegmentState {
   SegmentId id{};
@@ -42,8 +37,8 @@ struct SegmentState {
 // Safe to use from several threads. One process has a store (lock).
 class MaterialStore {
  public:
-  static constexpr std::uint32_t kMaxPieces = 256;
-  static constexpr std::uint64_t kMaxPieceBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint32_t kMaxPieces = SegmentHeader::kMaxPieces;
+  static constexpr std::uint64_t kMaxPieceBytes = SegmentHeader::kMaxPieceBytes;
 
   // Opens or makes the folder (mode 0700). What a crash left half-made is removed, and so is what
   // cannot be used: segments without an unspent piece, those whose headers are damaged. Throws
@@ -75,22 +70,13 @@ class MaterialStore {
   void Destroy();
 
  private:
-  struct Segment;
-  struct Claimed;
-
   void Lock();
   void CheckModel() const;
   void Load();
-  std::optional<Segment> LoadSegment(const SegmentId& id) const;
-  void WriteMaterial(const SegmentId& id, std::span<const SecretBytes> pieces,
-                     std::span<const std::uint8_t> keys) const;
-  void WriteKeys(const SegmentId& id, std::span<const std::uint8_t> keys) const;
-  Claimed Spend(const SegmentId& id, std::uint32_t first, std::uint32_t count);
-  std::vector<SecretBytes> Read(const SegmentId& id, const Claimed& claimed) const;
+  ClaimedPieces Spend(const SegmentId& id, std::uint32_t first, std::uint32_t count);
   void RemoveIfSpent(const SegmentId& id);
-  void DropLocked(std::map<SegmentId, Segment>::iterator segment);
-  void DestroyFiles(const SegmentId& id) const;
-  std::filesystem::path PathOf(const SegmentId& id, std::string_view extension) const;
+  void DropLocked(std::map<SegmentId, SegmentContent>::iterator segment);
+  SegmentFiles Files(const SegmentId& id) const { return {folder_, model_, id}; }
   std::size_t RoomLocked() const;
 
   std::filesystem::path folder_;
@@ -100,32 +86,7 @@ class MaterialStore {
   // Held as long as a segment is written, which takes a while: claims go on meanwhile.
   std::mutex adding_;
   mutable std::mutex mutex_;  // of segments_; taken after adding_
-  std::map<SegmentId, Segment> segments_;
-};
-
-// What the two files of a segment begin with, little-endian: four letters, version, pieces, zero,
-// model, id. In <id>.material the length of each piece follows as 8 bytes, then each piece's
-// ciphertext and tag; in <id>.keys the keys.
-struct SegmentHeader {
-  enum class File : std::uint8_t { kMaterial, kKeys };
-  // A multiple of a key's 16 bytes, so that no key lies across two sectors of a disk.
-  static constexpr std::size_t kFixedBytes = 48;
-  // No header is longer.
-  static constexpr std::size_t kMostBytes = kFixedBytes + 8 * MaterialStore::kMaxPieces;
-  static constexpr std::size_t kKeyBytes = 16, kTagBytes = 16;
-
-  ModelId model{};
-  SegmentId id{};
-  std::uint32_t pieces = 0;
-  std::vector<std::uint64_t> lengths;  // of the pieces; empty for kKeys
-
-  // `start`: the first bytes of a file of `file_bytes`, kMostBytes or all there are. Absent when it
-  // is no such file or not of the length it says.
-  static std::optional<SegmentHeader> Parse(File file, std::span<const std::uint8_t> start,
-                                            std::uint64_t file_bytes);
-  std::vector<std::uint8_t> Serialise(File file) const;
-  std::uint64_t FileBytes(File file) const;
-  bool operator==(const SegmentHeader&) const = default;
+  std::map<SegmentId, SegmentContent> segments_;
 };
 
 }  // namespace sotto

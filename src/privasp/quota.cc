@@ -1,6 +1,10 @@
 #include "privasp/quota.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "privasp/service_messages.h"
 
 namespace sotto {
 
@@ -33,6 +37,36 @@ void Quota::GiveBack(const std::string& pin, std::uint32_t count) {
     client.sum -= part;
     count -= part;
   }
+}
+
+std::vector<Holdings::Hold> Holdings::Take(const std::string& pin, std::uint32_t count) {
+  std::vector<Hold> holds;
+  holds.reserve(count);
+  const std::scoped_lock lock(mutex_);
+  const auto found = held_.find(pin);
+  const std::uint64_t own = found == held_.end() ? 0 : found->second;
+  if (own + count > of_one_) {
+    throw Refused(
+        Reason::kBusy,
+        fmt::format("{} utterances are reserved for this certificate; {} allowed", own, of_one_));
+  }
+  if (sum_ + count > of_all_) {
+    throw Refused(
+        Reason::kBusy,
+        fmt::format("{} utterances are reserved for all clients; {} allowed", sum_, of_all_));
+  }
+  held_[pin] += count;
+  sum_ += count;
+  for (std::uint32_t i = 0; i < count; ++i) holds.emplace_back(*this, pin);
+  return holds;
+}
+
+Holdings::Hold::~Hold() {
+  if (holdings_ == nullptr) return;
+  const std::scoped_lock lock(holdings_->mutex_);
+  --holdings_->sum_;
+  const auto client = holdings_->held_.find(pin_);
+  if (--client->second == 0) holdings_->held_.erase(client);
 }
 
 }  // namespace sotto

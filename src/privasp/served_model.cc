@@ -23,12 +23,14 @@ bool IsShared(const ModelCard& card) { return card.scenario == Scenario::kShared
 
 }  // namespace
 
-ServedModel::ServedModel(std::filesystem::path folder, bool second, const ServiceLimits& limits,
-                         const EventLog& log, std::function<void()> wake,
+ServedModel::ServedModel(std::filesystem::path folder, bool second, const PartyConfig& config,
+                         Holdings& holdings, const EventLog& log, std::function<void()> wake,
                          const LoadModelMessage* load)
     : folder_(std::move(folder)),
       second_(second),
-      limits_(limits),
+      limits_(config.limits),
+      policy_(config.policy),
+      holdings_(holdings),
       log_(log),
       wake_(std::move(wake)),
       server_(std::make_unique<Server>(second)) {
@@ -43,15 +45,24 @@ ServedModel::ServedModel(std::filesystem::path folder, bool second, const Servic
       throw Error(fmt::format("features of fingerprint '{}'; this program computes '{}'",
                               offer_.fingerprint, offer_.front_end.Fingerprint()));
     }
+    CheckPolicy();
     Save("model", load->Serialise());
   }
   Restore();
   store_ = std::make_unique<MaterialStore>(folder_ / "store", Card().id, limits_.stock);
 }
 
+void ServedModel::CheckPolicy() const {
+  const std::string policy = Card().decision_only ? "decision" : "score";
+  if (policy_.empty() || policy_ == policy) return;
+  throw Error(fmt::format("model '{}' is of policy {}; this server's configuration says {}",
+                          offer_.name, policy, policy_));
+}
+
 void ServedModel::Restore() {
   const LoadModelMessage load = LoadModelMessage::Parse(Load("model"));
   offer_ = load.offer;
+  CheckPolicy();  // the configuration may be another than when it was loaded
   draining_ = std::filesystem::exists(folder_ / kRetired);
   loaded_at_ = std::filesystem::last_write_time(folder_ / "model");
   if (!IsShared(Card())) {
@@ -327,14 +338,7 @@ ReservationMessage ServedModel::Reserve(const std::string& pin, std::uint32_t co
   if (stage_ != Stage::kReady || !peer_here_ || draining_) {
     throw Refused(Reason::kModel, "the model is not ready, or being retired");
   }
-  const auto own = static_cast<std::size_t>(
-      std::count_if(reserved_.begin(), reserved_.end(),
-                    [&](const auto& reserved) { return reserved.second.pin == pin; }));
-  if (own + count > limits_.reserved) {
-    throw Refused(Reason::kBusy,
-                  fmt::format("{} utterances are reserved for this certificate; {} allowed", own,
-                              limits_.reserved));
-  }
+  auto holds = holdings_.Take(pin, count);
   ReservationMessage reservation;
   if (ids.empty()) {
     wanted_ += count;
@@ -360,12 +364,15 @@ ReservationMessage ServedModel::Reserve(const std::string& pin, std::uint32_t co
     }
   }
   const Deadline until = After(limits_.reservation_s);
-  for (const QueryId& id : reservation.ids) reserved_[id] = {pin, until};
+  for (std::size_t i = 0; i < reservation.ids.size(); ++i) {
+    reserved_.emplace(reservation.ids[i], Reserved{pin, until, std::move(holds[i])});
+  }
   return reservation;
 }
 
 ResultMessage ServedModel::Query(const std::string& pin, const InputMessage& input,
                                  const Swap& swap) {
+  std::vector<Holdings::Hold> holds;  // until the query is over
   {
     const std::scoped_lock lock(mutex_);
     const Deadline now = std::chrono::steady_clock::now();
@@ -377,7 +384,10 @@ ResultMessage ServedModel::Query(const std::string& pin, const InputMessage& inp
                       "an input for an id that is not reserved for this certificate, or no longer");
       }
     }
-    for (const QueryId& id : input.ids) reserved_.erase(id);
+    for (const QueryId& id : input.ids) {
+      auto node = reserved_.extract(id);
+      if (!node.empty()) holds.push_back(std::move(node.mapped().hold));
+    }
     ++running_;
   }
   bool answered = false;

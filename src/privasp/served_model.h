@@ -26,6 +26,7 @@
 #include "privasp/config.h"
 #include "privasp/event_log.h"
 #include "privasp/material_store.h"
+#include "privasp/quota.h"
 #include "privasp/service_messages.h"
 
 namespace sotto {
@@ -34,9 +35,10 @@ namespace sotto {
 class ServedModel {
  public:
   // `folder`: of this model alone. With a message: a model that is new; without: one that is there.
-  // `wake` is called when somebody waits for material.
-  ServedModel(std::filesystem::path folder, bool second, const ServiceLimits& limits,
-              const EventLog& log, std::function<void()> wake, const LoadModelMessage* load);
+  // `holdings` are the server's, of all models; `wake` is called when somebody waits for material.
+  ServedModel(std::filesystem::path folder, bool second, const PartyConfig& config,
+              Holdings& holdings, const EventLog& log, std::function<void()> wake,
+              const LoadModelMessage* load);
 
   const OfferMessage& Offer() const { return offer_; }
   const ModelCard& Card() const { return offer_.card; }
@@ -107,9 +109,11 @@ class ServedModel {
   struct Reserved {
     std::string pin;
     Deadline until;
+    Holdings::Hold hold;
   };
   using BlockKey = std::pair<SegmentId, std::uint32_t>;
 
+  void CheckPolicy() const;
   void Restore();
   void Save(const char* name, std::span<const std::uint8_t> bytes) const;
   SecretBytes Load(const char* name) const;
@@ -126,6 +130,8 @@ class ServedModel {
   const std::filesystem::path folder_;
   const bool second_;
   const ServiceLimits limits_;
+  const std::string policy_;
+  Holdings& holdings_;
   const EventLog& log_;
   const std::function<void()> wake_;
   OfferMessage offer_;
