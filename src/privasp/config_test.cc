@@ -1,5 +1,6 @@
 #include "privasp/config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ nlohmann::json Good() {
           {"authority", "/etc/sotto/authority.pem"},
           {"listen", "127.0.0.1:7701"},
           {"state", "state"},
+          {"policy", "decision"},
           {"peers",
            {{"server2", {{"address", "b.example.org:7701"}, {"pin", Pin('2')}}},
             {"dealer", {{"pin", Pin('d')}}},
@@ -48,6 +50,7 @@ TEST(Configuration, IsReadWithPathsFromItsFolder) {
   EXPECT_EQ(config.Peer(Role::kSecondServer).address, "b.example.org:7701");
   EXPECT_EQ(config.Peer(Role::kDealer).pin, Pin('d'));
   EXPECT_EQ(config.Peer(Role::kDealer).address, "");
+  EXPECT_EQ(config.policy, "decision");
   EXPECT_EQ(config.limits.stock, 64U);
   EXPECT_EQ(config.limits.query_s, 0.5);
   EXPECT_EQ(config.limits.segment, ServiceLimits{}.segment);  // what is not there has its default
@@ -76,6 +79,8 @@ TEST(Configuration, WhatIsWrongIsNamed) {
   EXPECT_EQ(with("/listen", ""), "a.json: listen is no text");
   EXPECT_EQ(with("/key", 1), "a.json: key is no text");
   EXPECT_EQ(with("/key", std::string("a\0b", 3)), "a.json: key holds a zero byte");
+  EXPECT_EQ(with("/policy", "scores"), "a.json: policy is 'scores'; score or decision expected");
+  EXPECT_EQ(with("/policy", 1), "a.json: policy is no text");
   EXPECT_EQ(with("/peers", "x"), "a.json: peers is no object");
   EXPECT_EQ(with("/peers/dealer", nlohmann::json::object()), "a.json: dealer has no pin");
   EXPECT_EQ(with("/peers/dealer/pin", "12ab"),
@@ -110,6 +115,7 @@ std::string TroubleOf(const PartyConfig& config, Role role, const std::string& p
 PartyConfig ServersConfig() {
   PartyConfig config = Parsed(Good());
   config.peers[Role::kFirstServer] = {"a.example.org:7701", Pin('1')};
+  config.policy.clear();
   return config;
 }
 
@@ -120,6 +126,12 @@ TEST(Configuration, EveryRoleHasThePeersItNeeds) {
     config.peers.erase(role);
     EXPECT_EQ(TroubleOf(config, role, Pin('f')), "") << RoleName(role);
     const bool server = role == Role::kFirstServer || role == Role::kSecondServer;
+    PartyConfig strict = config;
+    strict.policy = "decision";
+    EXPECT_EQ(
+        TroubleOf(strict, role, Pin('f')),
+        server ? ""
+               : fmt::format("configuration of {}: 'policy' is for servers alone", RoleName(role)));
     for (const Role peer : kRoles) {
       const bool is_server = peer == Role::kFirstServer || peer == Role::kSecondServer;
       const bool needed =

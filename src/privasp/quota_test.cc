@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "privasp/service_messages.h"
+
 namespace sotto {
 namespace {
 
@@ -53,6 +55,38 @@ TEST(QuotaOfAnHour, WhatWasNotGivenComesBack) {
   quota.GiveBack("nobody", 5);
   EXPECT_FALSE(quota.Take("nobody", 11, kStart));
   EXPECT_TRUE(quota.Take("nobody", 10, kStart));
+}
+
+std::string RefusalOf(Holdings& holdings, const std::string& pin, std::uint32_t count) {
+  try {
+    holdings.Take(pin, count);
+    return "";
+  } catch (const Refused& refused) {
+    EXPECT_EQ(refused.Why(), Reason::kBusy);
+    return refused.what();
+  }
+}
+
+TEST(Holdings, AreBoundedForOneAndForAll) {
+  Holdings holdings(5, 8);
+  auto a = holdings.Take("a", 3);
+  EXPECT_EQ(RefusalOf(holdings, "a", 3),
+            "3 utterances are reserved for this certificate; 5 allowed");
+  EXPECT_EQ(RefusalOf(holdings, "a", 2), "");  // and given back
+  const auto b = holdings.Take("b", 4);
+  EXPECT_EQ(RefusalOf(holdings, "a", 2), "7 utterances are reserved for all clients; 8 allowed");
+  EXPECT_EQ(RefusalOf(holdings, "c", 2), "7 utterances are reserved for all clients; 8 allowed");
+}
+
+TEST(Holdings, AreGivenBackOneByOne) {
+  Holdings holdings(4, 4);
+  auto held = holdings.Take("a", 4);
+  Holdings::Hold moved = std::move(held.back());
+  held.clear();
+  EXPECT_NE(RefusalOf(holdings, "b", 4), "");
+  EXPECT_EQ(RefusalOf(holdings, "b", 3), "");
+  EXPECT_EQ(RefusalOf(holdings, "a", 3), "");
+  EXPECT_NE(RefusalOf(holdings, "a", 4), "");
 }
 
 }  // namespace

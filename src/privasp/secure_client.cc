@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <utility>
 
 #include "base/error.h"
@@ -31,14 +32,39 @@ const PartyConfig& Checked(const PartyConfig& config, const PartyIdentity& own) 
 SecureClient::SecureClient(const PartyConfig& config, std::string model)
     : name_(std::move(model)), party_(config.files) {
   Checked(config, party_.Own());
-  servers_[0] = std::make_unique<Conversation>(party_, config, Role::kFirstServer);
-  servers_[1] = std::make_unique<Conversation>(party_, config, Role::kSecondServer);
+  const auto connect = [&](Role role) {
+    return std::make_unique<Conversation>(party_, config, role);
+  };
+  auto second = std::async(std::launch::async, connect, Role::kSecondServer);
+  servers_[0] = connect(Role::kFirstServer);
+  servers_[1] = second.get();
   AskOffers();
 }
 
+template <class Answer>
+std::array<Answer, 2> SecureClient::HearBoth() {
+  std::array<Answer, 2> answers;
+  std::optional<Refused> refused;
+  for (std::size_t p = 0; p < 2; ++p) {
+    try {
+      answers[p] = servers_[p]->Receive<Answer>();
+    } catch (const Refused& refusal) {
+      if (!refused) refused = refusal;
+    }
+  }
+  if (refused) throw Refused(*refused);
+  return answers;
+}
+
 void SecureClient::AskOffers() {
-  offer_ = servers_[0]->Ask<OfferMessage>(AskOfferMessage{name_, {}});
-  const auto second = servers_[1]->Ask<OfferMessage>(AskOfferMessage{offer_.name, offer_.card.id});
+  for (const auto& server : servers_) server->Send(AskOfferMessage{name_, {}});
+  auto offers = HearBoth<OfferMessage>();
+  offer_ = std::move(offers[0]);
+  OfferMessage& second = offers[1];
+  // While a model takes the place of another one server may name the new one first.
+  if (second.card.id != offer_.card.id) {
+    second = servers_[1]->Ask<OfferMessage>(AskOfferMessage{offer_.name, offer_.card.id});
+  }
   if (second.Fingerprint() != offer_.Fingerprint()) {
     throw Error(fmt::format("the two servers offer different models under '{}'", offer_.name));
   }
@@ -71,17 +97,7 @@ std::vector<SecureAnswer> SecureClient::Ask(const std::array<ReservationMessage,
   const std::array before = {bytes(0), bytes(1)};
   const auto start = Clock::now();
   for (std::size_t p = 0; p < 2; ++p) servers_[p]->Send(inputs[p]);
-  std::array<ResultMessage, 2> results;
-  std::optional<Refused> refused;
-  // Both are heard, also where one refuses: the connections stay in step.
-  for (std::size_t p = 0; p < 2; ++p) {
-    try {
-      results[p] = servers_[p]->Receive<ResultMessage>();
-    } catch (const Refused& refusal) {
-      if (!refused) refused = refusal;
-    }
-  }
-  if (refused) throw Refused(*refused);
+  const auto results = HearBoth<ResultMessage>();
   if (results[0].ids != reservations[0].ids) throw Error("the servers answer another query");
   const auto answers = client_->Answer(results);
   cost_.query_ms = MsSince(start);

@@ -1,4 +1,6 @@
 // A client of the service: recordings in, scores or decisions out, and what each of them took.
+// Both servers are spoken to at a time, but for a reservation: the first server names the ids that
+// the second is asked for, so it takes two round trips. Reserve ahead of need.
 #pragma once
 
 #include <array>
@@ -51,6 +53,10 @@ class SecureClient {
 
  private:
   void AskOffers();
+  // What both answer to what they were sent. Both are heard, also where one refuses: the
+  // connections stay in step.
+  template <class Answer>
+  std::array<Answer, 2> HearBoth();
 
   std::string name_;
   TlsParty party_;

@@ -246,7 +246,7 @@ bool ServedModel::FollowClaim(const ClaimMessage& claim) {
     const std::uint64_t link = Link();
     AddReady(store_->Claim(claim.segment, claim.first, claim.count), link);
     return true;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     log_.Warn("claim refused", {{"reason", error.what()}});
     return false;
   }
@@ -267,7 +267,7 @@ void ServedModel::FinishClaim(const ClaimedMessage& answer) {
   }
   try {
     AddReady(std::move(pieces), link);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     log_.Warn("material refused", {{"reason", error.what()}});
   }
   HasCome(answer.claim.count, link);
@@ -282,13 +282,27 @@ void ServedModel::HasCome(std::size_t pieces, std::uint64_t link) {
 void ServedModel::AddReady(std::vector<SecretBytes> pieces, std::uint64_t link) {
   std::vector<MaterialMessage> materials;
   std::vector<QueryId> ids;
+  std::optional<Error> damage;
   materials.reserve(pieces.size());
   for (SecretBytes& piece : pieces) {
-    ids.push_back(materials.emplace_back(MaterialMessage::Parse(piece)).id);
+    try {
+      ids.push_back(materials.emplace_back(MaterialMessage::Parse(piece)).id);
+    } catch (const Error& error) {
+      damage = error;  // the ids of the others are wanted all the same
+    }
     piece = {};
   }
-  const std::shared_lock computing(meeting_);
-  server_->AddMaterial(std::move(materials));
+  try {
+    if (damage) throw Error(*damage);
+    const std::shared_lock computing(meeting_);
+    server_->AddMaterial(std::move(materials));
+  } catch (const std::exception&) {
+    const std::scoped_lock lock(mutex_);
+    server_->Burn(ids);
+    // The second server has its halves in memory already.
+    if (!second_ && link == link_) burnt_.insert(burnt_.end(), ids.begin(), ids.end());
+    throw;
+  }
   const std::scoped_lock lock(mutex_);
   // The other server has burnt its half in the meantime.
   if (link != link_) server_->Burn(ids);

@@ -117,7 +117,7 @@ class ServedModel {
   void Restore();
   void Save(const char* name, std::span<const std::uint8_t> bytes) const;
   SecretBytes Load(const char* name) const;
-  // `link`: the one that the pieces were claimed over.
+  // `link`: the one that the pieces were claimed over. Where it throws they are burnt.
   void AddReady(std::vector<SecretBytes> pieces, std::uint64_t link);
   // What MakeClaims went for is ready, or will not come.
   void HasCome(std::size_t pieces, std::uint64_t link);

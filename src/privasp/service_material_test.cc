@@ -166,6 +166,40 @@ TEST(Material, ADealerWithAnothersMasksDealsNothing) {
             std::string::npos);
 }
 
+TEST(Material, TheDealerForgetsWhatNoServerHas) {
+  const SpoofModel model = SmallSpoofModel();
+  ServiceLimits limits = SmallLimits();
+  limits.stock = 16;
+  limits.forget_s = 0.4;
+  LocalParties parties(limits);
+  const auto masks = [&](const LoadedModel& loaded) {
+    return fs::exists(parties.Config(Role::kDealer).state / (loaded.id + ".masks"));
+  };
+  const LoadedModel kept = parties.Load(model, "kept", Scenario::kSharedModel);
+  const LoadedModel gone = parties.Load(model, "gone", Scenario::kSharedModel);
+  const LoadedModel later = parties.Load(model, "later", Scenario::kSharedModel);
+  ASSERT_TRUE(kept.active && gone.active && later.active);
+  ASSERT_TRUE(masks(kept) && masks(gone) && masks(later));
+  RetireModelAtServers(parties.Config(Role::kProvider), "gone");
+  EXPECT_TRUE(Eventually([&] { return !masks(gone); }));
+  // Not while a server is away, which may have it.
+  for (const std::size_t p : {0, 1}) parties.StopServer(p);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+  EXPECT_TRUE(masks(kept));
+  for (const std::size_t p : {0, 1}) parties.StartServer(p);
+  Asker(parties, model, "kept").Ask(20, kWhileTheyMeet);
+  // Also what it never dealt for since it was started.
+  parties.StopDealer();
+  RetireModelAtServers(parties.Config(Role::kProvider), "later");
+  for (const std::size_t p : {0, 1}) {
+    ASSERT_TRUE(Eventually([&] { return parties.Model(p, "later").is_null(); }));
+  }
+  parties.StartDealer();
+  EXPECT_TRUE(Eventually([&] { return !masks(later); }));
+  Asker(parties, model, "kept").Ask(20);
+  EXPECT_TRUE(masks(kept));
+}
+
 class Restarts : public ::testing::TestWithParam<std::tuple<Scenario, bool>> {};
 INSTANTIATE_TEST_SUITE_P(All, Restarts,
                          ::testing::Combine(::testing::Values(Scenario::kPublicModel,
@@ -247,6 +281,72 @@ TEST(Material, WhatNobodyAsksForGoesFromTheMemoryOfBothServers) {
   })) << parties.Model(0, "small")
       << parties.Model(1, "small");
   ExpectPlainAnswers(client, model, SomeInputs(model, 1, 1));
+}
+
+// As a dealer that is at fault would send: the first server's halves cannot be used.
+TEST(Material, WhatOneServerCannotUseGoesFromTheMemoryOfBoth) {
+  const SpoofModel model = SmallSpoofModel();
+  ServiceLimits limits = SmallLimits();
+  limits.stock = 24;
+  limits.ready = 16;
+  LocalParties parties(limits, /*with_dealer=*/false);
+  ASSERT_FALSE(parties.Load(model, "small", Scenario::kPublicModel, 0.1).active);
+  ASSERT_TRUE(Eventually([&] {
+    return parties.Model(0, "small")["state"] == "active" &&
+           parties.Model(1, "small")["state"] == "active";
+  }));
+  const PartyConfig config = parties.Config(Role::kDealer);
+  const TlsParty party(config.files);
+  std::array lines = {Conversation(party, config, Role::kFirstServer),
+                      Conversation(party, config, Role::kSecondServer)};
+  const ModelCard card = parties.ClientOf("small").Offer().card;
+  Dealer dealer;
+  dealer.AddModel(card);
+  const auto send = [&](std::uint8_t id, bool damaged) {
+    std::array<SegmentMessage, 2> halves = {SegmentMessage{{id}, card.id, {}},
+                                            SegmentMessage{{id}, card.id, {}}};
+    for (auto& dealt : dealer.Deal(card.id, 8)) {
+      if (damaged) dealt[0].model = {1};
+      for (std::size_t p = 0; p < 2; ++p) halves[p].pieces.push_back(dealt[p].Serialise());
+    }
+    for (std::size_t p = 0; p < 2; ++p) lines[p].Ask<AcceptedMessage>(halves[p]);
+  };
+  send(1, true);
+  // The second server had taken its halves into memory.
+  EXPECT_TRUE(Eventually([&] {
+    return parties.Model(0, "small")["stored"] == 0 && parties.Model(1, "small")["stored"] == 0 &&
+           parties.Model(0, "small")["ready"] == 0 && parties.Model(1, "small")["ready"] == 0;
+  })) << parties.Model(1, "small");
+  send(2, false);
+  Asker(parties, model, "small").Ask(8);
+}
+
+TEST(Material, NoClientHoldsTheStockNorDoAllOfThemTheMemory) {
+  static_assert(ServiceLimits{}.reserved >= kMaxBatch &&
+                2 * ServiceLimits{}.reserved <= ServiceLimits{}.stock &&
+                ServiceLimits{}.reserved < ServiceLimits{}.reserved_total);
+  const SpoofModel model = SmallSpoofModel();
+  ServiceLimits limits = SmallLimits();
+  limits.reserved = 8;
+  limits.reserved_total = 12;
+  LocalParties parties(limits);
+  for (const char* name : {"one", "two"}) {
+    ASSERT_TRUE(parties.Load(model, name, Scenario::kPublicModel).active);
+    ASSERT_TRUE(Eventually([&] { return parties.Stored(name) >= 40; }));
+  }
+  SecureClient client = parties.ClientOf("one"), again = parties.ClientOf("two"),
+               other(parties.AddClient("other"), "two");
+  const auto some = client.Reserve(4);
+  again.Reserve(4);
+  // Of all models together.
+  ExpectRefused(parties, 0, "busy", [&] { again.Reserve(1); });
+  ExpectRefused(parties, 0, "busy", [&] { other.Reserve(5); });
+  other.Reserve(4);
+  ExpectRefused(parties, 0, "busy", [&] { other.Reserve(1); });
+  const auto x = SomeInputs(model, 4, 1);
+  ExpectPlain(client.Ask(some, x), model, x);
+  other.Reserve(4);  // what is answered is held no longer
+  ExpectRefused(parties, 0, "busy", [&] { client.Reserve(1); });
 }
 
 TEST(Material, AReservationHasItsTime) {
