@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "mpc/wire.h"
@@ -119,6 +120,32 @@ class Distrust : public ::testing::Test {
 };
 
 TEST_F(Distrust, GoodServersAreHeard) { EXPECT_EQ(AskedOf(GoodAnswers(), GoodAnswers()), ""); }
+
+// A start costs the round trips of one server.
+TEST_F(Distrust, BothServersAreAskedForOffersAtATime) {
+  std::promise<void> second_is_asked;
+  auto asked = second_is_asked.get_future();
+  const auto first = But(MessageKind::kAskOffer, [&](auto question) {
+    EXPECT_EQ(asked.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    return Good(question);
+  });
+  const auto second = But(MessageKind::kAskOffer, [&](auto question) {
+    second_is_asked.set_value();
+    return Good(question);
+  });
+  EXPECT_EQ(AskedOf(first, second), "");
+}
+
+// While a model takes the place of another.
+TEST_F(Distrust, TheFirstServerSaysWhichModelItIs) {
+  const auto second = But(MessageKind::kAskOffer, [&](std::span<const std::uint8_t> question) {
+    OfferMessage offer = Offer();
+    if (AskOfferMessage::Parse(question).id != offer.card.id) offer.card.id = {1};
+    return offer.Serialise();
+  });
+  EXPECT_EQ(AskedOf(GoodAnswers(), second), "");
+  EXPECT_SAYS(AskedOf(second, GoodAnswers()), "different models");
+}
 
 TEST_F(Distrust, ModelsThatDiffer) {
   ExpectSaid(But(MessageKind::kAskOffer,

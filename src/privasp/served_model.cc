@@ -230,11 +230,16 @@ std::vector<ClaimMessage> ServedModel::MakeClaims() {
     try {
       auto pieces = store_->Claim(claim.segment, claim.first, claim.count);
       const std::scoped_lock lock(mutex_);
+      store_fails_ = false;
       if (link != link_) continue;  // burnt, as all that was in memory
       pending_[{claim.segment, claim.first}] = std::move(pieces);
       claims.push_back(claim);
     } catch (const Error& error) {
       log_.Warn("claim failed", {{"reason", error.what()}});
+      {
+        const std::scoped_lock lock(mutex_);
+        store_fails_ = true;
+      }
       HasCome(claim.count, link);
     }
   }
@@ -365,7 +370,7 @@ ReservationMessage ServedModel::Reserve(const std::string& pin, std::uint32_t co
     if (!peer_here_) throw Refused(Reason::kPeer, "the other server is not there");
     if (draining_) throw Refused(Reason::kModel, "the model is being retired");
     if (server_->Stock() < count) {
-      throw Refused(Reason::kStock,
+      throw Refused(store_fails_ ? Reason::kStorage : Reason::kStock,
                     fmt::format("{} utterances asked for, {} are ready and {} in stock", count,
                                 server_->Stock(), CommonUnspent()));
     }

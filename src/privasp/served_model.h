@@ -154,6 +154,7 @@ class ServedModel {
   std::map<BlockKey, std::vector<SecretBytes>> pending_;  // claimed here, the other is asked
   std::map<QueryId, Reserved> reserved_;
   std::vector<QueryId> burnt_;  // first server: the second is not told yet
+  bool store_fails_ = false;    // at the last claim
   std::uint64_t link_ = 0;      // how often what is in memory was burnt
   std::size_t coming_ = 0;      // pieces that MakeClaims went for
   std::size_t wanted_ = 0;      // by who waits
