@@ -38,6 +38,9 @@ inline constexpr const char* kShimLog = "SOTTO_SHIM_LOG";    // every call is ap
 // Ends the process by SIGKILL in place of the call of this number, counted from 1 over the calls
 // that change something. A write is done by half.
 inline constexpr const char* kShimKill = "SOTTO_SHIM_KILL";
+// From the change of this number on the disk is full: a write is done by half and fails with
+// ENOSPC, a sync fails with EIO.
+inline constexpr const char* kShimFull = "SOTTO_SHIM_FULL";
 // Before the call of this number, counted from 1 over all calls: makes the file PAUSED, waits until
 // the file GO exists.
 inline constexpr const char* kShimPause = "SOTTO_SHIM_PAUSE";

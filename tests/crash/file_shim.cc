@@ -1,7 +1,8 @@
 // Preloaded into the program under test (LD_PRELOAD): sees its file calls below one folder, tells
-// of them, and kills or delays the program at a chosen one (file_log.h). It stands in front of the
-// functions of libc, so a call that libc makes by itself (inside fopen, say) is not seen: the tests
-// rebuild the whole tree from what was told and compare (Disk.TheShimSeesEveryChange).
+// of them, and kills or delays the program at a chosen one, or fills its disk (file_log.h). It
+// stands in front of the functions of libc, so a call that libc makes by itself (inside fopen, say)
+// is not seen: the tests rebuild the whole tree from what was told and compare
+// (Disk.TheShimSeesEveryChange).
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -68,10 +69,11 @@ class Shim {
     return whole;
   }
 
-  // Counts a call; here the process may end or wait. `half` is called before a death.
+  // Counts a call; here the process may end or wait. `half` is called before a death, and before
+  // the failure of a write. False: the call is to fail, with errno.
   template <class Half>
-  void Count(FileCall call, const Half& half) {
-    bool pause = false;
+  bool Count(FileCall call, const Half& half) {
+    bool pause = false, full = false;
     {
       const std::lock_guard lock(mutex_);
       pause = ++calls_ == pause_at_;
@@ -80,11 +82,17 @@ class Shim {
         ::kill(::getpid(), SIGKILL);
         while (true) ::pause();
       }
+      full = full_from_ > 0 && changes_ >= full_from_ &&
+             (call == FileCall::kWrite || call == FileCall::kSync);
     }
     if (pause) Pause();
+    if (!full) return true;
+    half();
+    errno = call == FileCall::kWrite ? ENOSPC : EIO;
+    return false;
   }
-  void Count(FileCall call) {
-    Count(call, [] {});
+  bool Count(FileCall call) {
+    return Count(call, [] {});
   }
 
   // Here the process may wait.
@@ -143,6 +151,7 @@ class Shim {
     if (std::string(program_invocation_short_name) != "sotto") return;
     root_ = Setting(sotto::testing::kShimRoot);
     kill_at_ = std::atoll(Setting(sotto::testing::kShimKill).c_str());
+    full_from_ = std::atoll(Setting(sotto::testing::kShimFull).c_str());
     pause_at_ = std::atoll(Setting(sotto::testing::kShimPause).c_str());
     pause_removal_ = Setting(sotto::testing::kShimPauseRemoval);
     paused_ = Setting(sotto::testing::kShimPaused);
@@ -165,7 +174,7 @@ class Shim {
   }
 
   std::string root_, pause_removal_, paused_, go_;
-  long long kill_at_ = 0, pause_at_ = 0, calls_ = 0, changes_ = 0;
+  long long kill_at_ = 0, full_from_ = 0, pause_at_ = 0, calls_ = 0, changes_ = 0;
   int log_ = -1;
   std::map<int, std::uint32_t> handles_;
   std::uint32_t last_handle_ = 0;
@@ -231,7 +240,7 @@ ssize_t OnWrite(int fd, std::int64_t offset, const std::string& data, const Half
     const bool append = (::fcntl(fd, F_GETFL) & O_APPEND) != 0 && ::fstat(fd, &info) == 0;
     offset = append ? info.st_size : ::lseek(fd, 0, SEEK_CUR);
   }
-  shim.Count(FileCall::kWrite, half);
+  if (!shim.Count(FileCall::kWrite, half)) return -1;
   const std::lock_guard order(shim.Order());
   const ssize_t n = call();
   const int error = errno;
@@ -250,7 +259,7 @@ int OnHandle(FileCall kind, int fd, std::int64_t offset, const Call& call) {
   Shim& shim = Shim::Get();
   const std::uint32_t handle = shim.Handle(fd);
   if (handle == 0) return call();
-  shim.Count(kind);
+  if (!shim.Count(kind)) return -1;
   const std::lock_guard order(shim.Order());
   const int result = call();
   const int error = errno;

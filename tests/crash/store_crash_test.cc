@@ -1,6 +1,6 @@
-// A store of one-time material is killed at each of its changes, or the power goes after any of its
-// operations. It opens again, what was added durably is there, and no piece comes out that came out
-// before.
+// A store of one-time material is killed at each of its changes, or finds the disk full, or the
+// power goes after any of its operations. It opens again, what was added durably is there, and no
+// piece comes out that came out before.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -65,7 +65,8 @@ std::map<std::uint8_t, Expected> ExpectedAfter(std::size_t done) {
     const bool under_way = step == done;
     switch (kind) {
       case Kind::kAdd:
-        expected[segment] = {step, count, 0, 0, under_way};
+        // What fails is taken back, as far as the disk allows.
+        expected[segment] = {step, count, 0, under_way ? count : 0, under_way};
         break;
       case Kind::kClaim:
         expected[segment].most_spent = first + count;
@@ -155,6 +156,24 @@ TEST(StoreCrash, KilledAtAnyChangeNothingComesOutTwice) {
     if (HasFailure()) return;  // one is enough to look at
   }
   EXPECT_EQ(seen.size(), StoreSteps().size());
+}
+
+TEST(StoreCrash, OnADiskThatFailsFromAnyChangeOnNothingComesOutTwice) {
+  const Walk walk;
+  const std::size_t changes = CountChanges(walk.Operations());
+  std::set<std::size_t> seen;
+  for (std::size_t at = 1; at <= changes; ++at) {
+    walk.Clear();
+    const Outcome outcome = walk.Run(kShimFull, std::to_string(at));
+    const std::size_t done = StepsDone(walk.Made());
+    ASSERT_EQ(outcome.signal, 0) << outcome.Text();
+    // What is not kept is said.
+    EXPECT_EQ(outcome.code, done == StoreSteps().size() ? 0 : 1) << outcome.Text();
+    seen.insert(done);
+    ExpectNothingTwice(walk.Made(), done, fmt::format("full at change {} of {}", at, changes));
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(seen.size(), StoreSteps().size() + 1);
 }
 
 // Of a run that is over there are only the marks left: so each state in between is compared with
