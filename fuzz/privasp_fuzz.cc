@@ -33,26 +33,19 @@ void ParseAndWrite(Bytes bytes) {
 void ParseMessage(Bytes bytes) {
   using Parser = void (*)(Bytes);
   // By the kind, from kRefusal on.
-  constexpr std::array<Parser, 17> kParsers = {ParseAndWrite<sotto::RefusalMessage>,
-                                               ParseAndWrite<sotto::AcceptedMessage>,
-                                               ParseAndWrite<sotto::AskOfferMessage>,
-                                               ParseAndWrite<sotto::OfferMessage>,
-                                               ParseAndWrite<sotto::AskReservationMessage>,
-                                               ParseAndWrite<sotto::LoadModelMessage>,
-                                               ParseAndWrite<sotto::RetireMessage>,
-                                               ParseAndWrite<sotto::AskStatusMessage>,
-                                               ParseAndWrite<sotto::StatusMessage>,
-                                               ParseAndWrite<sotto::AskDemandMessage>,
-                                               ParseAndWrite<sotto::DemandMessage>,
-                                               ParseAndWrite<sotto::SegmentMessage>,
-                                               ParseAndWrite<sotto::AnnounceMessage>,
-                                               ParseAndWrite<sotto::ClaimMessage>,
-                                               ParseAndWrite<sotto::ClaimedMessage>,
-                                               ParseAndWrite<sotto::PingMessage>,
-                                               ParseAndWrite<sotto::BurnMessage>};
+  constexpr std::array<Parser, 18> kParsers = {
+      ParseAndWrite<sotto::RefusalMessage>,        ParseAndWrite<sotto::AcceptedMessage>,
+      ParseAndWrite<sotto::AskOfferMessage>,       ParseAndWrite<sotto::OfferMessage>,
+      ParseAndWrite<sotto::AskReservationMessage>, ParseAndWrite<sotto::LoadModelMessage>,
+      ParseAndWrite<sotto::RetireMessage>,         ParseAndWrite<sotto::AskStatusMessage>,
+      ParseAndWrite<sotto::StatusMessage>,         ParseAndWrite<sotto::AskDemandMessage>,
+      ParseAndWrite<sotto::DemandMessage>,         ParseAndWrite<sotto::SegmentMessage>,
+      ParseAndWrite<sotto::AnnounceMessage>,       ParseAndWrite<sotto::ClaimMessage>,
+      ParseAndWrite<sotto::ClaimedMessage>,        ParseAndWrite<sotto::PingMessage>,
+      ParseAndWrite<sotto::BurnMessage>,           ParseAndWrite<sotto::PieceMessage>};
   constexpr auto kFirst = static_cast<std::size_t>(sotto::MessageKind::kRefusal);
   static_assert(kFirst + kParsers.size() - 1 ==
-                static_cast<std::size_t>(sotto::MessageKind::kBurn));
+                static_cast<std::size_t>(sotto::MessageKind::kPiece));
   const std::size_t kind = bytes.size() > 5 ? bytes[5] - kFirst : 0;
   kParsers[kind % kParsers.size()](bytes);
 }

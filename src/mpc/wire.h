@@ -49,6 +49,7 @@ enum class MessageKind : std::uint8_t {
   kClaimed,
   kPing,
   kBurn,
+  kPiece,
 };
 
 // What the header of a message says; Error when there is none of this version.

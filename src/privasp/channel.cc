@@ -86,6 +86,7 @@ void Channel::Impl::CloseNotify() {
 void Channel::Impl::Fail(const std::string& what, bool may_end) {
   const std::lock_guard lock(call);
   if (failure.empty()) failure = what;
+  for (Turn* const waiting : turns) waiting->Wake();
   ::shutdown(socket.Descriptor(), SHUT_RDWR);
   const std::string text =
       fmt::format("{}: {}", Who(), shut ? "the connection was shut here" : failure);
@@ -149,43 +150,59 @@ void Channel::Impl::Handshake(const TlsParty& party, bool accepts, Deadline dead
   }
 }
 
-Channel::Impl::Turn::Turn(Impl& impl, Deadline deadline) : impl_(impl) {
+Channel::Impl::Turn::Turn(Impl& impl, Patience& patience) : impl_(impl) {
   std::unique_lock lock(impl.call);
-  if (impl.turn.wait_until(lock, deadline, [&] { return !impl.sending; })) {
-    impl.sending = true;
+  impl.turns.push_back(this);
+  const auto ready = [&] { return impl.turns.front() == this || !impl.failure.empty(); };
+  while (!mine_.wait_until(lock, patience.until, ready)) {
+    patience.Moved(impl.moved);  // whoever is before this one gets on
+    if (IsOver(patience.until)) break;
+  }
+  if (impl.failure.empty() && impl.turns.front() == this) {
+    patience.Moved(After(0.0));
     return;
   }
+  const std::string reason = impl.failure;
+  Leave();
   lock.unlock();
-  impl.Fail("sending took until the deadline");
+  impl.Fail(reason.empty() ? "sending took until the deadline" : reason);
 }
 
 Channel::Impl::Turn::~Turn() {
-  {
-    const std::lock_guard lock(impl_.call);
-    impl_.sending = false;
-  }
-  impl_.turn.notify_one();
+  const std::lock_guard lock(impl_.call);
+  Leave();
 }
 
-void Channel::Impl::Write(std::span<const std::uint8_t> bytes, Deadline deadline) {
+void Channel::Impl::Turn::Leave() {
+  std::erase(impl_.turns, this);
+  if (!impl_.turns.empty()) impl_.turns.front()->Wake();
+}
+
+void Channel::Impl::Write(std::span<const std::uint8_t> bytes, Patience& patience) {
   while (true) {
     std::size_t n = 0;
-    Drive([&](SSL* tls) { return SSL_write_ex(tls, bytes.data(), bytes.size(), &n); }, deadline,
-          "sending");
+    Drive([&](SSL* tls) { return SSL_write_ex(tls, bytes.data(), bytes.size(), &n); },
+          patience.until, "sending");
     bytes = bytes.subspan(n);
     if (bytes.empty()) return;
-    if (IsOver(deadline)) Fail("sending took until the deadline");
+    const Deadline now = After(0.0);
+    patience.Moved(now);
+    if (now >= patience.until) Fail("sending took until the deadline");
+    const std::lock_guard lock(call);
+    moved = now;
   }
 }
 
-void Channel::Impl::Read(std::span<std::uint8_t> bytes, Deadline deadline, bool may_end) {
+void Channel::Impl::Read(std::span<std::uint8_t> bytes, Patience& patience, bool may_end) {
   while (!bytes.empty()) {
     std::size_t n = 0;
-    Drive([&](SSL* tls) { return SSL_read_ex(tls, bytes.data(), bytes.size(), &n); }, deadline,
-          "receiving", may_end);
+    Drive([&](SSL* tls) { return SSL_read_ex(tls, bytes.data(), bytes.size(), &n); },
+          patience.until, "receiving", may_end);
     may_end = false;
     bytes = bytes.subspan(n);
-    if (!bytes.empty() && IsOver(deadline)) Fail("receiving took until the deadline");
+    const Deadline now = After(0.0);
+    patience.Moved(now);
+    if (!bytes.empty() && now >= patience.until) Fail("receiving took until the deadline");
   }
 }
 
@@ -232,40 +249,46 @@ void Channel::Require(Role role, const std::string& pin) const {
   }
 }
 
-void Channel::Send(std::span<const std::uint8_t> frame, Deadline deadline) {
+void Channel::Send(std::span<const std::uint8_t> frame, Patience patience) {
   constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
   Impl& impl = *impl_;
   if (frame.size() > kMost) {
     throw Error(fmt::format("{}: a frame of {} bytes is too long: {} are allowed", impl.Who(),
                             frame.size(), kMost));
   }
-  const Impl::Turn turn(impl, deadline);
-  if (impl.records_of_key >= impl.most_records_of_key) impl.TakeNewKey(deadline);
+  const Impl::Turn turn(impl, patience);
+  if (impl.records_of_key >= impl.most_records_of_key) impl.TakeNewKey(patience.until);
   // Length and content begin in one record, and a small frame is one packet.
   const auto length = static_cast<std::uint32_t>(frame.size());
   const std::size_t head = std::min(frame.size(), Impl::kRecord - sizeof length);
   const std::span first = std::span(impl.first).first(sizeof length + head);
   std::memcpy(first.data(), &length, sizeof length);
   if (head > 0) std::memcpy(first.data() + sizeof length, frame.data(), head);
-  impl.Write(first, deadline);
+  impl.Write(first, patience);
   OPENSSL_cleanse(first.data(), first.size());
-  if (head < frame.size()) impl.Write(frame.subspan(head), deadline);
+  if (head < frame.size()) impl.Write(frame.subspan(head), patience);
   impl.records_of_key += 1 + frame.size() / Impl::kRecord;
   impl.sent += sizeof length + frame.size();
 }
 
-SecretBytes Channel::Receive(std::size_t limit, Deadline deadline) {
+SecretBytes Channel::Receive(std::size_t limit, Patience patience) {
+  constexpr std::size_t kAtFirst = std::size_t{1} << 20;  // of memory, for what was only promised
   Impl& impl = *impl_;
   if (impl.mid_frame) impl.Fail("an earlier frame was not received");
   impl.mid_frame = true;
   std::array<std::uint8_t, 4> header{};
-  impl.Read(header, deadline, /*may_end=*/true);
+  impl.Read(header, patience, /*may_end=*/true);
   const auto length = std::bit_cast<std::uint32_t>(header);
   if (length > limit) {
-    impl.Fail(fmt::format("a frame of {} bytes is refused: at most {} are allowed", length, limit));
+    throw FrameTooLong(fmt::format("{}: a frame of {} bytes is refused: at most {} are allowed",
+                                   impl.Who(), length, limit));
   }
-  SecretBytes frame(length);
-  impl.Read(frame, deadline);
+  SecretBytes frame;
+  while (frame.size() < length) {
+    const std::size_t had = frame.size();
+    frame.resize(std::min<std::size_t>(length, std::max(kAtFirst, 2 * had)));
+    impl.Read(std::span(frame).subspan(had), patience);
+  }
   impl.mid_frame = false;
   impl.received += header.size() + frame.size();
   return frame;
@@ -277,6 +300,13 @@ bool Channel::Readable(Deadline deadline) const {
     if (SSL_has_pending(impl_->ssl.get()) == 1) return true;
   }
   return WaitFor(impl_->socket.Descriptor(), POLLIN, deadline);
+}
+
+void Channel::KeepShortQueue() {
+  // Two pieces of a long message (pieces.h): enough to keep a line busy while the next are made.
+  constexpr int kMostUnsent = 1 << 17;
+  ::setsockopt(impl_->socket.Descriptor(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kMostUnsent,
+               sizeof kMostUnsent);
 }
 
 void Channel::Shut() {

@@ -3,6 +3,7 @@
 // deadline; what fails throws Error with one line that names the peer.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -23,8 +24,33 @@ inline Deadline After(double seconds) {
          std::chrono::duration_cast<Deadline::duration>(std::chrono::duration<double>(seconds));
 }
 
+// How long a frame may take: until a moment, or for as long as it gets on.
+struct Patience {
+  Deadline until;
+  std::chrono::duration<double> still{};  // not 0: how far ahead of bytes that move `until` is
+
+  Patience(Deadline last) : until(last) {}  // NOLINT(google-explicit-constructor): the usual one
+  // A slow line is no dead one: only `seconds` in which nothing moves are too long. Bytes move in
+  // records of TLS, of 16 kB where there are as many.
+  static Patience WhileMoving(double seconds) {
+    Patience patience(After(seconds));
+    patience.still = std::chrono::duration<double>(seconds);
+    return patience;
+  }
+  void Moved(Deadline when) {
+    if (still.count() == 0.0) return;
+    until = std::max(until, when + std::chrono::duration_cast<Deadline::duration>(still));
+  }
+};
+
 // The other side has ended the connection.
 class ChannelClosed : public Error {
+ public:
+  using Error::Error;
+};
+
+// A frame that is longer than was allowed. Nothing more can be received, but an answer be sent.
+class FrameTooLong : public Error {
  public:
   using Error::Error;
 };
@@ -71,14 +97,19 @@ class Channel {
   // Throws Error unless the peer has this role and, where `pin` is not empty, this key.
   void Require(Role role, const std::string& pin) const;
 
-  void Send(std::span<const std::uint8_t> frame, Deadline deadline);
+  // Several senders take turns in the order in which they came.
+  void Send(std::span<const std::uint8_t> frame, Patience patience);
   // Throws Error: closed by the peer (ChannelClosed where no part of a frame had come), past the
-  // deadline, a frame of more than `limit` bytes, which is not read. After an Error the channel is
-  // of no more use, except that what the peer had sent before Send failed may still be received.
-  SecretBytes Receive(std::size_t limit, Deadline deadline);
+  // deadline, a frame of more than `limit` bytes (FrameTooLong), which is not read. Memory grows as
+  // the bytes come, whatever the length says. After an Error the channel is of no more use, except
+  // that what the peer had sent before Send failed may still be received.
+  SecretBytes Receive(std::size_t limit, Patience patience);
   // True when a frame (or the end) has begun to arrive within the deadline; waits without lock.
   bool Readable(Deadline deadline) const;
 
+  // Few bytes wait in the system to be sent, instead of megabytes: a small frame is soon on its way
+  // behind larger ones, and a slow line is seen to move.
+  void KeepShortQueue();
   // From any thread: who waits in Receive or Send gets an Error at once.
   void Shut();
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 
 #include "privasp/channel.h"
@@ -24,9 +25,10 @@ struct Channel::Impl {
   // One call of OpenSSL at a time, and what follows here. Never held while waiting, so that one
   // thread receives while another sends.
   mutable std::mutex call;
-  std::string failure;   // the first, which is the end
-  bool sending = false;  // a frame is on its way; others wait for their turn
-  std::condition_variable turn;
+  std::string failure;  // the first, which is the end
+  class Turn;
+  std::deque<Turn*> turns;  // of the frame that is on its way, and of those that wait for it
+  Deadline moved;           // when bytes of a frame last went out
 
   std::atomic<bool> shut{false};
   std::atomic<std::uint64_t> sent{0}, received{0};
@@ -55,18 +57,22 @@ struct Channel::Impl {
   // For whoever begins a frame, until it is out or has failed.
   class Turn {
    public:
-    Turn(Impl& impl, Deadline deadline);
+    Turn(Impl& impl, Patience& patience);
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     ~Turn();
+    void Wake() { mine_.notify_one(); }
 
    private:
+    void Leave();  // with `call` held
+
     Impl& impl_;
+    std::condition_variable mine_;
   };
 
-  void Write(std::span<const std::uint8_t> bytes, Deadline deadline);
+  void Write(std::span<const std::uint8_t> bytes, Patience& patience);
   // `may_end`: before the first of them.
-  void Read(std::span<std::uint8_t> bytes, Deadline deadline, bool may_end = false);
+  void Read(std::span<std::uint8_t> bytes, Patience& patience, bool may_end = false);
   void TakeNewKey(Deadline deadline);
 };
 

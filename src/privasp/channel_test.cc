@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "privasp/channel_impl.h"
+#include "privasp/middleman_testing.h"
 #include "privasp/tls_testing.h"
 
 namespace sotto {
@@ -231,7 +232,8 @@ TEST_F(ChannelTest, AFrameThatStopsHalfwayEndsAtTheDeadlineOrWithItsSender) {
     impl->socket = ConnectTo(listener.Address(), After(kLong));
     impl->Handshake(client_, /*accepts=*/false, After(kLong));
     const auto channel = accepted.get();
-    impl->Write(begins, After(kLong));
+    Patience patience(After(kLong));
+    impl->Write(begins, patience);
     if (goes) impl.reset();
     EXPECT_SAYS(ErrorOf([&] { channel->Receive(kLimit, After(goes ? kLong : 0.05)); }),
                 goes ? "closed by the peer" : "receiving took until the deadline");
@@ -266,8 +268,66 @@ TEST_F(ChannelTest, ALongFrameIsRefusedUnread) {
   pair.connected->Send(RandomBytes(10, 3), After(kLong));
   EXPECT_EQ(pair.accepted->Receive(1000, After(kLong)).size(), 1000U);
   const std::string words = "a frame of 1001 bytes is refused: at most 1000 are allowed";
-  EXPECT_SAYS(ErrorOf([&] { pair.accepted->Receive(1000, After(kLong)); }), words);
-  EXPECT_SAYS(ErrorOf([&] { pair.accepted->Receive(1000, After(kLong)); }), words);
+  EXPECT_SAYS(ErrorOf([&] {
+                EXPECT_THROW(pair.accepted->Receive(1000, After(kLong)), FrameTooLong);
+                pair.accepted->Receive(1000, After(kLong));
+              }),
+              "an earlier frame was not received");
+}
+
+TEST_F(ChannelTest, WhoSendsAFrameThatIsTooLongCanBeTold) {
+  const ChannelPair pair = Connected(client_, server_);
+  pair.connected->Send(RandomBytes(1001, 2), After(kLong));
+  EXPECT_SAYS(ErrorOf([&] { pair.accepted->Receive(1000, After(kLong)); }),
+              "a frame of 1001 bytes is refused: at most 1000 are allowed");
+  pair.accepted->Send(RandomBytes(9, 1), After(kLong));
+  pair.accepted->Shut();
+  EXPECT_EQ(pair.connected->Receive(kLimit, After(kLong)), RandomBytes(9, 1));
+}
+
+TEST_F(ChannelTest, AFrameThatGetsOnHasTheTimeItTakes) {
+  const ListeningPort port("127.0.0.1:0");
+  auto accepted = std::async(std::launch::async, [&] {
+    return ListeningPort::Handshake(server_, port.Accept(After(kLong)), After(kLong));
+  });
+  Channel::Impl sender;
+  sender.socket = ConnectTo(port.Address(), After(kLong));
+  sender.Handshake(client_, /*accepts=*/false, After(kLong));
+  const auto receiver = accepted.get();
+  const auto receive = [&] { return receiver->Receive(kLimit, Patience::WhileMoving(0.5)).size(); };
+  auto received = std::async(std::launch::async, receive);
+  const std::array<std::uint8_t, 4> length = {20, 0, 0, 0}, part = {1, 2, 3, 4};
+  Patience patience(After(kLong));
+  sender.Write(length, patience);
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    sender.Write(part, patience);
+  }
+  EXPECT_EQ(received.get(), 20U);
+  // And no more than that where it does not get on.
+  sender.Write(length, patience);
+  EXPECT_SAYS(ErrorOf(receive), "receiving took until the deadline");
+}
+
+TEST_F(ChannelTest, WhoWaitsForALongFrameBeforeItsOwnWaitsAsLongAsThatGetsOn) {
+  const ListeningPort port("127.0.0.1:0");
+  const testing::Middleman thin(port.Address(), 1e6);
+  auto accepted = std::async(std::launch::async, [&] {
+    return ListeningPort::Handshake(server_, port.Accept(After(kLong)), After(kLong));
+  });
+  const auto sender = Channel::Connect(client_, thin.Address(), After(kLong));
+  sender->KeepShortQueue();
+  const auto receiver = accepted.get();
+  const SecretBytes frame = RandomBytes(4U << 20, 1);  // four times as long as they have patience
+  auto first =
+      std::async(std::launch::async, [&] { sender->Send(frame, Patience::WhileMoving(1.0)); });
+  ASSERT_TRUE(receiver->Readable(After(kLong)));
+  auto second =
+      std::async(std::launch::async, [&] { sender->Send({}, Patience::WhileMoving(1.0)); });
+  EXPECT_EQ(receiver->Receive(kLimit, Patience::WhileMoving(1.0)), frame);
+  EXPECT_EQ(receiver->Receive(kLimit, Patience::WhileMoving(1.0)).size(), 0U);
+  EXPECT_NO_THROW(first.get());
+  EXPECT_NO_THROW(second.get());
 }
 
 TEST_F(ChannelTest, APeerThatIsGoneIsAnError) {

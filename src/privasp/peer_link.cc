@@ -9,10 +9,11 @@
 namespace sotto {
 namespace {
 
-// An opened mask of the largest model that a provider may send.
-constexpr std::size_t kLargestFrame = std::size_t{1} << 30;
+// Long messages that wait to be sent, of 24 MB at 1024 units; more wait where they come from.
+constexpr std::size_t kMostLong = 4;
 // Exchanges that came before their client's input: as many as clients can have under way and more.
 constexpr std::size_t kMostSlots = 4096;
+constexpr const char* kNotThere = "the other server is not there";
 constexpr auto kRetry = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -80,9 +81,12 @@ void PeerLink::Serve(const std::shared_ptr<Channel>& channel) {
     slots_.clear();
     channel_ = channel;
   }
+  channel->KeepShortQueue();
   log_.Info("link up", {{"peer", channel->Peer().name}});
   std::string reason;
+  std::thread talking;
   try {
+    talking = std::thread([this, &channel] { Talk(channel); });
     changed_(true);
     Receive(channel);
   } catch (const std::exception& error) {
@@ -91,18 +95,23 @@ void PeerLink::Serve(const std::shared_ptr<Channel>& channel) {
   {
     const std::scoped_lock lock(mutex_);
     channel_ = nullptr;
+    long_.clear();
+    said_ = 0;
     arrived_.notify_all();
   }
   channel->Shut();
+  if (talking.joinable()) talking.join();
   changed_(false);
   log_.Warn("link down", {{"reason", reason}});
 }
 
 void PeerLink::Receive(const std::shared_ptr<Channel>& channel) {
+  PieceJoiner joiner;
   for (;;) {
-    SecretBytes frame = channel->Receive(kLargestFrame, After(config_.limits.link_s));
+    SecretBytes frame =
+        channel->Receive(kLongestBetweenServers, Patience::WhileMoving(config_.limits.link_s));
     try {
-      Take(std::move(frame));
+      Take(std::move(frame), joiner);
     } catch (const Error&) {
       malformed_();
       throw;
@@ -110,13 +119,16 @@ void PeerLink::Receive(const std::shared_ptr<Channel>& channel) {
   }
 }
 
-void PeerLink::Take(SecretBytes frame) {
+void PeerLink::Take(SecretBytes frame, PieceJoiner& joiner) {
   switch (KindOf(frame)) {
     case MessageKind::kExchange:
       Deliver(ExchangeMessage::Parse(frame));
       break;
     case MessageKind::kPing:
       PingMessage::Parse(frame);
+      break;
+    case MessageKind::kPiece:
+      if (auto message = joiner.Add(PieceMessage::Parse(frame))) handle_(std::move(*message));
       break;
     default:
       handle_(std::move(frame));
@@ -134,22 +146,80 @@ void PeerLink::Deliver(ExchangeMessage message) {
   if (slot.waited_for) arrived_.notify_all();
 }
 
-void PeerLink::Send(std::span<const std::uint8_t> frame) {
-  const auto channel = Current();
-  if (!channel) throw Refused(Reason::kPeer, "the other server is not there");
+void PeerLink::SendFrame(Channel& channel, std::span<const std::uint8_t> frame) {
   try {
-    channel->Send(frame, After(config_.limits.link_s));
+    channel.Send(frame, Patience::WhileMoving(config_.limits.link_s));
   } catch (const Error& error) {
-    channel->Shut();
+    channel.Shut();
     throw Refused(Reason::kPeer, error.what());
   }
   bytes_sent_ += frame.size() + 4;
 }
 
+void PeerLink::Send(std::span<const std::uint8_t> message) {
+  const auto channel = Current();
+  if (!channel) throw Refused(Reason::kPeer, kNotThere);
+  if (message.size() <= kLongestPiece) {
+    SendFrame(*channel, message);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  const auto waits = [&] {
+    return std::any_of(long_.begin(), long_.end(), [&](const SecretBytes& other) {
+      return std::equal(message.begin(), message.end(), other.begin(), other.end());
+    });
+  };
+  if (channel_ == channel && waits()) return;
+  arrived_.wait(lock, [&] { return channel_ != channel || long_.size() < kMostLong; });
+  if (channel_ != channel) throw Refused(Reason::kPeer, kNotThere);
+  long_.emplace_back(message.begin(), message.end());
+  arrived_.notify_all();
+}
+
+void PeerLink::Talk(const std::shared_ptr<Channel>& channel) {
+  try {
+    for (;;) {
+      const SecretBytes frame = NextToSay(channel);
+      if (frame.empty()) return;
+      SendFrame(*channel, frame);
+    }
+  } catch (const std::exception&) {
+    channel->Shut();  // the thread that receives says that the link is down
+  }
+}
+
+SecretBytes PeerLink::NextToSay(const std::shared_ptr<Channel>& channel) {
+  constexpr double kSignsWithin = 10.0;  // link_s
+  std::unique_lock lock(mutex_);
+  arrived_.wait_until(lock, After(config_.limits.link_s / kSignsWithin),
+                      [&] { return channel_ != channel || !long_.empty(); });
+  if (channel_ != channel) return {};
+  ForgetOldSlots();
+  if (long_.empty()) return PingMessage{}.Serialise();
+  const PieceMessage piece = CutPiece(long_.front(), said_);
+  said_ += piece.bytes.size();
+  if (said_ == long_.front().size()) {
+    long_.pop_front();
+    said_ = 0;
+    arrived_.notify_all();
+  }
+  return piece.Serialise();
+}
+
+// Exchanges that nobody has waited for. With the lock held.
+void PeerLink::ForgetOldSlots() {
+  const auto oldest =
+      std::chrono::steady_clock::now() - std::chrono::duration<double>(2 * config_.limits.query_s);
+  std::erase_if(slots_, [&](const auto& slot) {
+    return !slot.second.waited_for && slot.second.since < oldest;
+  });
+}
+
 ExchangeMessage PeerLink::Swap(const ExchangeMessage& own, Deadline deadline) {
   const SlotKey key{own.ids.front(), own.decision};
   const auto channel = Current();
-  Send(own.Serialise());
+  if (!channel) throw Refused(Reason::kPeer, kNotThere);
+  SendFrame(*channel, own.Serialise());
   std::unique_lock lock(mutex_);
   slots_[key].waited_for = true;
   slots_[key].since = std::chrono::steady_clock::now();
@@ -162,21 +232,6 @@ ExchangeMessage PeerLink::Swap(const ExchangeMessage& own, Deadline deadline) {
   if (!slot.empty() && slot.mapped().message) return std::move(*slot.mapped().message);
   throw Refused(Reason::kPeer, in_time ? "the link to the other server broke"
                                        : "the other server did not answer in time");
-}
-
-void PeerLink::Tick() {
-  if (!Up()) return;
-  try {
-    Send(PingMessage{}.Serialise());
-  } catch (const Refused&) {
-    // The thread that receives says that the link is down.
-  }
-  const std::scoped_lock lock(mutex_);
-  const auto oldest =
-      std::chrono::steady_clock::now() - std::chrono::duration<double>(2 * config_.limits.query_s);
-  std::erase_if(slots_, [&](const auto& slot) {
-    return !slot.second.waited_for && slot.second.since < oldest;
-  });
 }
 
 }  // namespace sotto

@@ -1,9 +1,11 @@
 // The connection of the two servers: the second connects to the first, and again when it breaks.
-// Exchanges of queries go over it beside each other; all other messages go to one handler.
+// Exchanges of queries go over it beside each other; all other messages go to one handler. Long
+// ones go in pieces, between which exchanges pass, so that a slow line delays no query for long.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +16,7 @@
 
 #include "privasp/config.h"
 #include "privasp/event_log.h"
+#include "privasp/pieces.h"
 #include "privasp/service_messages.h"
 
 namespace sotto {
@@ -38,13 +41,11 @@ class PeerLink {
   void Stop();
 
   bool Up() const;
-  // Throws Refused (kPeer) when the link is down or does not take it in time.
-  void Send(std::span<const std::uint8_t> frame);
+  // Throws Refused (kPeer) when the link is down or does not take it in time. A long message is
+  // sent later, and only once where it waits already; shorter ones may overtake it.
+  void Send(std::span<const std::uint8_t> message);
   // Sends one's own message and waits for the other server's of the same query.
   ExchangeMessage Swap(const ExchangeMessage& own, Deadline deadline);
-  // Signs of life; to be called several times within link_s. Exchanges that nobody has waited for
-  // go.
-  void Tick();
   std::uint64_t BytesSent() const { return bytes_sent_; }
 
  private:
@@ -58,8 +59,16 @@ class PeerLink {
 
   void ConnectLoop();
   void Receive(const std::shared_ptr<Channel>& channel);
-  void Take(SecretBytes frame);
+  void Take(SecretBytes frame, PieceJoiner& joiner);
+  // The link's own voice, as long as this channel is: long messages, and signs of life several
+  // times within link_s, whatever all others are waiting for.
+  void Talk(const std::shared_ptr<Channel>& channel);
+  // The next piece of a long message; a sign of life when it is time for one, and none came. Empty
+  // when the channel has ended.
+  SecretBytes NextToSay(const std::shared_ptr<Channel>& channel);
+  void SendFrame(Channel& channel, std::span<const std::uint8_t> frame);
   void Deliver(ExchangeMessage message);
+  void ForgetOldSlots();
   std::shared_ptr<Channel> Current() const;
 
   const TlsParty& party_;
@@ -73,6 +82,8 @@ class PeerLink {
   std::condition_variable arrived_;
   std::shared_ptr<Channel> channel_;
   std::map<SlotKey, Slot> slots_;
+  std::deque<SecretBytes> long_;  // messages that are to be sent
+  std::size_t said_ = 0;          // bytes of the first of them
   bool stopping_ = false;
   std::atomic<std::uint64_t> bytes_sent_{0};
   std::mutex serving_;  // one connection at a time

@@ -1,16 +1,12 @@
 #include "privasp/server_service.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/private_folder.h"
 #include "mpc/wire.h"
 
 namespace sotto {
@@ -19,9 +15,6 @@ namespace {
 constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr std::size_t kSmallFrame = std::size_t{1} << 16;
 constexpr std::size_t kTrustedFrame = std::size_t{1} << 30;
-// Connections that are no client's: dealer, provider, the other server, status, handshakes.
-constexpr std::size_t kOtherConnections = 32;
-constexpr const char* kStoppingText = "the server is shutting down";
 
 const PartyConfig& Checked(const PartyConfig& config, const PartyIdentity& own) {
   if (own.role != Role::kFirstServer && own.role != Role::kSecondServer) {
@@ -65,17 +58,27 @@ ServerService::ServerService(const PartyConfig& config, EventLog log)
       party_(config_.files),
       second_(Checked(config_, party_.Own()).state.empty() ||
               party_.Own().role == Role::kSecondServer),
-      listener_(config_.listen),
       quota_(config_.limits.quota_per_hour),
       holdings_(config_.limits.reserved, config_.limits.reserved_total),
       started_(std::chrono::steady_clock::now()),
       link_(
           party_, config_, log_, [this](bool up) { LinkChanged(up); },
           [this](SecretBytes frame) { HandlePeer(std::move(frame)); },
-          [this] { Count(ReasonName(Reason::kMalformed)); }) {
+          [this] { Count(ReasonName(Reason::kMalformed)); }),
+      connections_(
+          party_, config_, log_,
+          {.answer = [this](const PartyIdentity& peer,
+                            std::span<const std::uint8_t> frame) { return Answer(peer, frame); },
+           .answered =
+               [this] {
+                 for (const auto& model : AllModels()) model->Tidy();
+               },
+           .serve = [this](const std::shared_ptr<Channel>& channel) { link_.Serve(channel); },
+           .largest = [this](Role role) { return LargestFrame(role); },
+           .count = [this](const char* what) { Count(what); }}) {
   OpenModels();
   working_ = std::thread([this] { WorkLoop(); });
-  accepting_ = std::thread([this] { AcceptLoop(); });
+  connections_.Start();
   if (second_) link_.Start();
   log_.Info("listening", {{"address", Address()}, {"role", RoleName(party_.Own().role)}});
 }
@@ -85,15 +88,9 @@ ServerService::~ServerService() { Stop(); }
 void ServerService::Stop() {
   if (stopping_.exchange(true)) return;
   log_.Info("stopping");
-  listener_.Shut();
-  accepting_.join();
-  // Who is being answered gets the answer, and who asks meanwhile is refused.
-  const Deadline last = After(config_.limits.query_s + 1.0);
-  while (!SayGoodbye() && std::chrono::steady_clock::now() < last) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  connections_.Finish(After(config_.limits.query_s + 1.0));
   link_.Stop();
-  Reap(true);
+  connections_.End();
   {
     const std::scoped_lock lock(work_mutex_);
     work_ended_ = true;
@@ -103,166 +100,7 @@ void ServerService::Stop() {
   log_.Info("stopped");
 }
 
-// --- Connections ---
-
-void ServerService::AcceptLoop() {
-  while (!stopping_) {
-    try {
-      const int descriptor = listener_.Accept(After(1.0));
-      Reap(false);
-      if (descriptor >= 0) TakeConnection(descriptor);
-    } catch (const std::exception& error) {
-      log_.Warn("accepting", {{"reason", error.what()}});
-      std::this_thread::sleep_for(kTick);
-    }
-  }
-}
-
-void ServerService::TakeConnection(int descriptor) {
-  const std::scoped_lock lock(connections_mutex_);
-  // More than this are not even told why: that costs a handshake.
-  if (connections_.size() >= config_.limits.connections + kOtherConnections) {
-    ::close(descriptor);
-    Count("refused_connections");
-    return;
-  }
-  Connection& connection = connections_.emplace_back();
-  connection.handshake = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  try {
-    connection.thread = std::thread([this, &connection, descriptor] {
-      RunConnection(connection, descriptor);
-      connection.ended = true;
-    });
-  } catch (const std::exception&) {
-    ::close(descriptor);
-    ::close(connection.handshake);
-    connections_.pop_back();
-    throw;
-  }
-}
-
-void ServerService::Reap(bool all) {
-  std::list<Connection> over;
-  {
-    const std::scoped_lock lock(connections_mutex_);
-    for (auto it = connections_.begin(); it != connections_.end();) {
-      const auto next = std::next(it);
-      if (all) {
-        const std::scoped_lock one(it->mutex);
-        if (it->handshake >= 0) ::shutdown(it->handshake, SHUT_RDWR);
-        if (it->channel) it->channel->Shut();
-      }
-      if (all || it->ended) over.splice(over.end(), connections_, it);
-      it = next;
-    }
-  }
-  for (Connection& connection : over) connection.thread.join();
-}
-
-bool ServerService::SayGoodbye() {
-  const std::scoped_lock lock(connections_mutex_);
-  const auto busy = [](Connection& connection) {
-    const std::scoped_lock one(connection.mutex);
-    return connection.answering && !connection.ended;
-  };
-  if (std::any_of(connections_.begin(), connections_.end(), busy)) return false;
-  const SecretBytes goodbye = RefusalMessage{Reason::kStopping, kStoppingText}.Serialise();
-  for (Connection& connection : connections_) {
-    const std::scoped_lock one(connection.mutex);
-    if (!connection.channel || connection.answering || connection.ended ||
-        connection.channel->Peer().role == Role::kSecondServer) {
-      continue;
-    }
-    try {
-      // Whoever asks next reads this as the answer.
-      connection.channel->Send(goodbye, After(0.1));
-    } catch (const Error&) {
-      // It is gone.
-    }
-    connection.channel->Shut();
-  }
-  return true;
-}
-
-// Nothing where it fails.
-std::shared_ptr<Channel> ServerService::Handshake(Connection& self, int descriptor) {
-  std::shared_ptr<Channel> channel;
-  try {
-    channel = ListeningPort::Handshake(party_, descriptor, After(config_.limits.request_s));
-  } catch (const std::exception& error) {
-    Count("failed_handshakes");
-    log_.Warn("no connection", {{"reason", error.what()}});
-  }
-  const std::scoped_lock lock(self.mutex);
-  ::close(std::exchange(self.handshake, -1));
-  self.channel = channel;
-  return channel;
-}
-
-void ServerService::Admit(const PartyIdentity& peer) {
-  CheckPeer(peer);
-  const std::scoped_lock lock(connections_mutex_);
-  if (stopping_) throw Refused(Reason::kStopping, kStoppingText);
-  if (peer.role != Role::kClient) return;
-  if (clients_ >= config_.limits.connections) {
-    throw Refused(Reason::kBusy, fmt::format("{} clients are connected", clients_));
-  }
-  ++clients_;
-}
-
-void ServerService::RunConnection(Connection& self, int descriptor) {
-  const std::shared_ptr<Channel> channel = Handshake(self, descriptor);
-  if (!channel) return;
-  const PartyIdentity& peer = channel->Peer();
-  try {
-    Admit(peer);
-  } catch (const Refused& refused) {
-    Count(ReasonName(refused.Why()));
-    log_.Warn("connection refused",
-              {{"reason", ReasonName(refused.Why())}, {"text", refused.what()}});
-    try {
-      // It stays open until AcceptLoop comes by, so that the peer reads this.
-      channel->Send(RefusalMessage{refused.Why(), refused.what()}.Serialise(), After(1.0));
-    } catch (const Error&) {
-      // It did not wait for it.
-    }
-    return;
-  }
-  try {
-    if (peer.role == Role::kSecondServer) {
-      link_.Serve(channel);
-    } else {
-      Converse(self, *channel);
-    }
-  } catch (const std::exception& error) {
-    log_.Info("connection ended", {{"peer", peer.name}, {"reason", error.what()}});
-  }
-  if (peer.role == Role::kClient) {
-    const std::scoped_lock lock(connections_mutex_);
-    --clients_;
-  }
-  channel->Shut();
-}
-
-// The certificate was signed by the authority; the parties that must not collude are pinned.
-void ServerService::CheckPeer(const PartyIdentity& peer) const {
-  for (const auto& [role, expected] : config_.peers) {
-    if (expected.pin == peer.pin && role != peer.role) {
-      throw Refused(Reason::kRole, fmt::format("{}: its key is that of {}, its certificate says {}",
-                                               peer.name, RoleName(role), RoleName(peer.role)));
-    }
-    if (role == peer.role && expected.pin != peer.pin) {
-      throw Refused(Reason::kRole, fmt::format("{}: says it is {}, whose key is another", peer.name,
-                                               RoleName(role)));
-    }
-  }
-  if (peer.pin == party_.Own().pin || peer.role == party_.Own().role) {
-    throw Refused(Reason::kRole, fmt::format("{}: is of this server's own role or key", peer.name));
-  }
-  if (peer.role == Role::kFirstServer) {
-    throw Refused(Reason::kRole, fmt::format("{}: the first server connects to nobody", peer.name));
-  }
-}
+// --- Questions ---
 
 std::size_t ServerService::LargestFrame(Role role) const {
   if (role != Role::kClient) return kTrustedFrame;
@@ -271,48 +109,6 @@ std::size_t ServerService::LargestFrame(Role role) const {
     largest = std::max(largest, kSmallFrame + kMaxBatch * model->Card().inputs * 8);
   }
   return largest;
-}
-
-void ServerService::Converse(Connection& self, Channel& channel) {
-  const PartyIdentity& peer = channel.Peer();
-  for (;;) {
-    if (!channel.Readable(After(config_.limits.idle_s))) throw Error("nothing was asked for long");
-    {
-      const std::scoped_lock lock(self.mutex);
-      self.answering = true;
-    }
-    const Deadline deadline = After(config_.limits.request_s);
-    SecretBytes frame;
-    try {
-      frame = channel.Receive(LargestFrame(peer.role), deadline);
-    } catch (const ChannelClosed&) {
-      return;
-    } catch (const Error&) {
-      // Too long, cut off, or not all of it in time. Nothing can be said on this channel any more.
-      if (!stopping_) Count(ReasonName(Reason::kMalformed));
-      throw;
-    }
-    SecretBytes answer;
-    bool end = false;
-    try {
-      if (stopping_) throw Refused(Reason::kStopping, kStoppingText);
-      answer = Answer(peer, frame);
-    } catch (const Refused& refused) {
-      Count(ReasonName(refused.Why()));
-      log_.Info(
-          "refused",
-          {{"peer", peer.name}, {"reason", ReasonName(refused.Why())}, {"text", refused.what()}});
-      answer = RefusalMessage{refused.Why(), refused.what()}.Serialise();
-      end = refused.Why() == Reason::kMalformed;
-    }
-    channel.Send(answer, deadline);
-    {
-      const std::scoped_lock lock(self.mutex);
-      self.answering = false;
-    }
-    if (end || stopping_) return;
-    for (const auto& model : AllModels()) model->Tidy();
-  }
 }
 
 SecretBytes ServerService::Answer(const PartyIdentity& peer, std::span<const std::uint8_t> frame) {
@@ -360,7 +156,7 @@ SecretBytes ServerService::AnswerProvider(std::span<const std::uint8_t> frame) {
       LoadModel(LoadModelMessage::Parse(frame));
       break;
     case MessageKind::kRetire:
-      Retire(RetireMessage::Parse(frame).name);
+      Retire(RetireMessage::Parse(frame));
       break;
     default:
       RefuseKind({Role::kProvider, {}, {}});
@@ -461,139 +257,6 @@ ResultMessage ServerService::Query(const PartyIdentity& peer, const InputMessage
 void ServerService::Count(const char* what, std::uint64_t by) const {
   const std::scoped_lock lock(counts_mutex_);
   counts_[what] += by;
-}
-
-// --- Models ---
-
-void ServerService::OpenModels() {
-  const std::filesystem::path folder = config_.state / "models";
-  MakePrivateFolder(folder, "");
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!entry.is_directory()) continue;
-    if (!std::filesystem::exists(entry.path() / "model")) {
-      // A model that was being loaded, or destroyed, when the server ended.
-      std::filesystem::remove_all(entry.path());
-      continue;
-    }
-    auto model = std::make_shared<ServedModel>(
-        entry.path(), second_, config_, holdings_, log_, [this] { Do([] {}); }, nullptr);
-    log_.Info("model here", {{"model", model->Offer().name}, {"id", HexText(model->Card().id)}});
-    models_[model->Card().id] = std::move(model);
-  }
-}
-
-void ServerService::LoadModel(const LoadModelMessage& load) {
-  const ModelId& id = load.offer.card.id;
-  const std::scoped_lock one(loading_);
-  {
-    const std::scoped_lock lock(models_mutex_);
-    if (models_.contains(id)) throw Refused(Reason::kModel, "a model of this id is here already");
-    if (models_.size() >= kMostModels) {
-      throw Refused(Reason::kModel, fmt::format("{} models are here already", models_.size()));
-    }
-  }
-  const std::filesystem::path folder = config_.state / "models" / HexText(id);
-  std::shared_ptr<ServedModel> model;
-  try {
-    model = std::make_shared<ServedModel>(
-        folder, second_, config_, holdings_, log_, [this] { Do([] {}); }, &load);
-  } catch (const Error& error) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-    const auto* refused = dynamic_cast<const Refused*>(&error);
-    throw Refused(refused != nullptr ? refused->Why() : Reason::kModel, error.what());
-  }
-  {
-    const std::scoped_lock lock(models_mutex_);
-    models_[id] = model;
-  }
-  log_.Info("model loaded", {{"model", load.offer.name}, {"id", HexText(id)}});
-  Do([this, model] { Announce(*model); });
-}
-
-void ServerService::Retire(const std::string& name) {
-  bool any = false;
-  for (const auto& model : AllModels()) {
-    if (model->Offer().name != name) continue;
-    model->Drain();
-    Do([this, model] { Announce(*model); });
-    any = true;
-    log_.Info("model retired", {{"model", name}, {"id", HexText(model->Card().id)}});
-  }
-  if (!any) throw Refused(Reason::kModel, fmt::format("no model '{}' is here", name));
-}
-
-ServerService::Models ServerService::AllModels() const {
-  const std::scoped_lock lock(models_mutex_);
-  Models all;
-  for (const auto& [id, model] : models_) all.push_back(model);
-  return all;
-}
-
-std::shared_ptr<ServedModel> ServerService::FindOrNull(const ModelId& id) const {
-  const std::scoped_lock lock(models_mutex_);
-  const auto found = models_.find(id);
-  return found == models_.end() ? nullptr : found->second;
-}
-
-std::shared_ptr<ServedModel> ServerService::Find(const ModelId& id) const {
-  auto model = FindOrNull(id);
-  if (!model) throw Refused(Reason::kModel, "no model of this id is here");
-  return model;
-}
-
-// The newest that fits and is ready.
-std::shared_ptr<ServedModel> ServerService::Offered(const AskOfferMessage& asked) const {
-  std::shared_ptr<ServedModel> best;
-  bool any = false;
-  for (const auto& model : AllModels()) {
-    if (!asked.name.empty() && model->Offer().name != asked.name) continue;
-    if (asked.id != ModelId{} && model->Card().id != asked.id) continue;
-    any = true;
-    if (!model->Active()) continue;
-    const bool better = !best || std::pair(model->Usable(), model->LoadedAt()) >
-                                     std::pair(best->Usable(), best->LoadedAt());
-    if (better) best = model;
-  }
-  if (best) return best;
-  throw Refused(Reason::kModel,
-                any ? fmt::format("model '{}' is not ready: {}", asked.name,
-                                  link_.Up() ? "it waits for the dealer or the other server"
-                                             : "the other server is not there")
-                    : fmt::format("no model '{}' is here", asked.name));
-}
-
-// A model of a name takes the place of older ones as soon as it has material. The first server says
-// when and the second follows, so that a client never finds one model here and another there; what
-// the first does not have any more goes too.
-void ServerService::DrainReplaced() {
-  const Models all = AllModels();
-  for (const auto& newer : all) {
-    if (!newer->Usable()) continue;
-    for (const auto& older : all) {
-      if (older->Draining() || older->Offer().name != newer->Offer().name ||
-          older->LoadedAt() >= newer->LoadedAt() || (second_ && older->Active())) {
-        continue;
-      }
-      older->Drain();
-      Announce(*older);
-      log_.Info("model replaced", {{"model", older->Offer().name},
-                                   {"id", HexText(older->Card().id)},
-                                   {"by", HexText(newer->Card().id)}});
-    }
-  }
-}
-
-void ServerService::DropDrained() {
-  for (const auto& model : AllModels()) {
-    if (!model->Draining() || !model->Idle()) continue;
-    {
-      const std::scoped_lock lock(models_mutex_);
-      models_.erase(model->Card().id);
-    }
-    model->Destroy();
-    log_.Info("model gone", {{"model", model->Offer().name}, {"id", HexText(model->Card().id)}});
-  }
 }
 
 // --- The other server, and what is done beside the queries ---
@@ -700,7 +363,6 @@ void ServerService::WorkLoop() {
       Round();
       if (std::chrono::steady_clock::now() - ticked < kTick) continue;
       ticked = std::chrono::steady_clock::now();
-      link_.Tick();
       DrainReplaced();
       DropDrained();
       for (const auto& model : AllModels()) Sweep(*model);
@@ -734,10 +396,7 @@ ServiceStatus ServerService::Status() const {
   status.role = RoleName(party_.Own().role);
   status.name = party_.Own().name;
   status.up_s = since(started_);
-  {
-    const std::scoped_lock lock(connections_mutex_);
-    status.clients = clients_;
-  }
+  status.clients = connections_.Clients();
   status.link = link_.Up();
   for (const auto& model : AllModels()) {
     const ServedModel::Status is = model->Now();

@@ -10,7 +10,6 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "privasp/config.h"
+#include "privasp/connections.h"
 #include "privasp/event_log.h"
 #include "privasp/peer_link.h"
 #include "privasp/quota.h"
@@ -38,7 +38,7 @@ class ServerService {
   ServerService& operator=(const ServerService&) = delete;
   ~ServerService();
 
-  std::string Address() const { return listener_.Address(); }
+  std::string Address() const { return connections_.Address(); }
   // Takes no new queries, finishes those under way, burns what is in memory.
   void Stop();
 
@@ -46,26 +46,7 @@ class ServerService {
 
  private:
   using Models = std::vector<std::shared_ptr<ServedModel>>;
-  struct Connection {
-    std::thread thread;
-    std::mutex mutex;
-    int handshake = -1;  // a copy of the descriptor, to end a handshake by
-    std::shared_ptr<Channel> channel;
-    bool answering = false;
-    std::atomic<bool> ended{false};
-  };
-
-  // --- Connections ---
-  void AcceptLoop();
-  void TakeConnection(int descriptor);
-  std::shared_ptr<Channel> Handshake(Connection& self, int descriptor);
-  void RunConnection(Connection& self, int descriptor);
-  // Throws Refused for who may not connect, or not now; what returns is counted in clients_.
-  void Admit(const PartyIdentity& peer);
-  // Ends who asks for nothing at this moment, and says so to it. False while somebody is answered.
-  bool SayGoodbye();
-  void Converse(Connection& self, Channel& channel);
-  void CheckPeer(const PartyIdentity& peer) const;
+  // --- Questions ---
   SecretBytes Answer(const PartyIdentity& peer, std::span<const std::uint8_t> frame);
   SecretBytes AnswerClient(const PartyIdentity& peer, std::span<const std::uint8_t> frame);
   SecretBytes AnswerProvider(std::span<const std::uint8_t> frame);
@@ -74,13 +55,12 @@ class ServerService {
   ResultMessage Query(const PartyIdentity& peer, const InputMessage& input);
   void Store(const std::function<void()>& write) const;
   std::size_t LargestFrame(Role role) const;
-  void Reap(bool all);
   void Count(const char* what, std::uint64_t by = 1) const;
 
-  // --- Models ---
+  // --- Models (server_models.cc) ---
   void OpenModels();
   void LoadModel(const LoadModelMessage& load);
-  void Retire(const std::string& name);
+  void Retire(const RetireMessage& asked);
   Models AllModels() const;
   std::shared_ptr<ServedModel> FindOrNull(const ModelId& id) const;
   std::shared_ptr<ServedModel> Find(const ModelId& id) const;
@@ -102,7 +82,6 @@ class ServerService {
   const EventLog log_;
   const TlsParty party_;
   const bool second_;
-  ListeningPort listener_;
   Quota quota_;
   Holdings holdings_;  // outlives the models
   const std::chrono::steady_clock::time_point started_;
@@ -114,18 +93,15 @@ class ServerService {
   mutable std::map<std::string, std::uint64_t> counts_;
   std::chrono::steady_clock::time_point dealer_seen_;
 
-  mutable std::mutex connections_mutex_;
-  std::list<Connection> connections_;
-  std::size_t clients_ = 0;
-  std::atomic<bool> stopping_{false};
-
   std::mutex work_mutex_;
   std::condition_variable work_;
   std::deque<std::function<void()>> tasks_;
   bool poked_ = false, work_ended_ = false;
 
   PeerLink link_;
-  std::thread accepting_, working_;
+  Connections connections_;
+  std::atomic<bool> stopping_{false};
+  std::thread working_;
 };
 
 }  // namespace sotto

@@ -1,6 +1,7 @@
 // Connections that are slow, silent or too many, and the end of a server.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <future>
 #include <thread>
 
@@ -21,9 +22,9 @@ using testing::SmallLimits;
 using testing::SmallSpoofModel;
 using testing::SomeInputs;
 
-class Connections : public ::testing::Test {
+class ServerConnections : public ::testing::Test {
  protected:
-  explicit Connections(ServiceLimits limits = SmallLimits())
+  explicit ServerConnections(ServiceLimits limits = SmallLimits())
       : parties_(limits), party_(parties_.Config(Role::kClient).files) {
     parties_.Load(model_, "small", Scenario::kPublicModel);
   }
@@ -45,7 +46,7 @@ class Connections : public ::testing::Test {
   const TlsParty party_;
 };
 
-TEST_F(Connections, ThatSayNothingDelayNobody) {
+TEST_F(ServerConnections, ThatSayNothingDelayNobody) {
   std::vector<Socket> silent;
   std::vector<std::unique_ptr<Conversation>> idle;
   for (int i = 0; i < 10; ++i) {
@@ -53,7 +54,7 @@ TEST_F(Connections, ThatSayNothingDelayNobody) {
     idle.push_back(std::make_unique<Conversation>(Line(0)));
   }
   ExpectAnswers();
-  // Nor does a server wait for them at its end: a handshake may take 20 s.
+  // Nor does a server wait for them at its end.
   EXPECT_LT(StopSeconds(0), 10.0);
   // Who asks then is told why.
   for (auto& line : idle) {
@@ -61,7 +62,47 @@ TEST_F(Connections, ThatSayNothingDelayNobody) {
   }
 }
 
-TEST_F(Connections, OfWhoStopsReadingDelayNobody) {
+TEST_F(ServerConnections, OfStrangersWhoSayNothingTakeNobodysPlace) {
+  // More than there are places, and they come again and again.
+  std::atomic<bool> enough{false};
+  auto strangers = std::async(std::launch::async, [&] {
+    std::deque<Socket> silent;
+    while (!enough) {
+      silent.push_back(ConnectTo(parties_.At(0).Address(), After(20.0)));
+      if (silent.size() > 300) silent.pop_front();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto start = std::chrono::steady_clock::now();
+  ExpectAnswers();
+  const PartyConfig provider = parties_.Config(Role::kProvider);
+  const TlsParty party(provider.files);
+  for (int i = 0; i < 5; ++i) {
+    Conversation(party, provider, Role::kFirstServer).Ask<StatusMessage>(AskStatusMessage{});
+  }
+  // The second server and the dealer find their places again as well.
+  parties_.StopServer(1);
+  parties_.StartServer(1);
+  EXPECT_TRUE(Eventually([&] { return parties_.Status(0)["link"] == true; }, 5.0));
+  parties_.StopDealer();
+  parties_.StartDealer();
+  EXPECT_TRUE(Eventually([&] { return parties_.Status(0)["dealer_seen_s_ago"] < 0.3; }, 5.0));
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 15.0);
+  enough = true;
+  strangers.get();
+  EXPECT_GT(parties_.Count(0, "failed_handshakes"), 100U);
+  EXPECT_TRUE(Eventually([&] { return parties_.Model(0, "small")["state"] == "active"; }));
+  ExpectAnswers();
+}
+
+TEST_F(ServerConnections, OfStrangersWhoSayNothingEndSoon) {
+  std::vector<Socket> silent;
+  for (int i = 0; i < 10; ++i) silent.push_back(ConnectTo(parties_.At(0).Address(), After(20.0)));
+  EXPECT_TRUE(Eventually([&] { return parties_.Count(0, "failed_handshakes") == 10; }, 10.0));
+}
+
+TEST_F(ServerConnections, OfWhoStopsReadingDelayNobody) {
   const PartyConfig config = parties_.Config(Role::kClient);
   const auto channel = Channel::Connect(party_, config.Peer(Role::kFirstServer).address, After(20));
   const SecretBytes question = AskOfferMessage{"small", {}}.Serialise();  // 24 kB come back
@@ -75,7 +116,7 @@ TEST_F(Connections, OfWhoStopsReadingDelayNobody) {
   ExpectAnswers();
 }
 
-TEST_F(Connections, ThatEndInTheMiddleOfAQueryFailThatQueryOnly) {
+TEST_F(ServerConnections, ThatEndInTheMiddleOfAQueryFailThatQueryOnly) {
   SecureClient gone = parties_.ClientOf("small");
   {
     SecureClient client = parties_.ClientOf("small");
@@ -87,14 +128,14 @@ TEST_F(Connections, ThatEndInTheMiddleOfAQueryFailThatQueryOnly) {
   ExpectAnswers();
 }
 
-class FewConnections : public Connections {
+class FewConnections : public ServerConnections {
  protected:
   static ServiceLimits Few() {
     ServiceLimits limits = SmallLimits();
     limits.connections = 3;
     return limits;
   }
-  FewConnections() : Connections(Few()) {}
+  FewConnections() : ServerConnections(Few()) {}
 };
 
 TEST_F(FewConnections, AreKeptToTheirNumber) {
@@ -119,7 +160,7 @@ TEST_F(FewConnections, AreKeptToTheirNumber) {
       [&] { return ReasonOf([&] { Line(0).Ask<StatusMessage>(AskStatusMessage{}); }).empty(); }));
 }
 
-class ShortConnections : public Connections {
+class ShortConnections : public ServerConnections {
  protected:
   static ServiceLimits Short() {
     ServiceLimits limits = SmallLimits();
@@ -127,7 +168,7 @@ class ShortConnections : public Connections {
     limits.request_s = 20.0;
     return limits;
   }
-  ShortConnections() : Connections(Short()) {}
+  ShortConnections() : ServerConnections(Short()) {}
 };
 
 TEST_F(ShortConnections, EndWhenNothingIsAskedForLong) {
@@ -138,7 +179,7 @@ TEST_F(ShortConnections, EndWhenNothingIsAskedForLong) {
   ExpectAnswers();
 }
 
-TEST_F(Connections, AQueryUnderWayIsAnsweredAtTheEnd) {
+TEST_F(ServerConnections, AQueryUnderWayIsAnsweredAtTheEnd) {
   for (const std::size_t p : {0, 1}) {
     SecureClient client = parties_.ClientOf("small");
     const auto x = SomeInputs(model_, 1, p);

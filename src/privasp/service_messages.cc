@@ -208,6 +208,7 @@ LoadModelMessage LoadModelMessage::Parse(std::span<const std::uint8_t> bytes) {
 SecretBytes RetireMessage::Serialise() const {
   WireWriter to(MessageKind::kRetire);
   to.Counted(name);
+  to.Fixed(id);
   return to.Take();
 }
 
@@ -215,6 +216,7 @@ RetireMessage RetireMessage::Parse(std::span<const std::uint8_t> bytes) {
   WireReader from(bytes, MessageKind::kRetire, "retirement");
   RetireMessage message;
   from.Counted(message.name, kLongestName, "name");
+  from.Fixed(message.id, "id");
   from.Finish();
   return message;
 }
@@ -414,6 +416,31 @@ BurnMessage BurnMessage::Parse(std::span<const std::uint8_t> bytes) {
 SecretBytes PingMessage::Serialise() const { return Empty(MessageKind::kPing); }
 PingMessage PingMessage::Parse(std::span<const std::uint8_t> bytes) {
   return ParseEmpty<PingMessage>(MessageKind::kPing, "ping", bytes);
+}
+
+SecretBytes PieceMessage::Serialise() const {
+  WireWriter to(MessageKind::kPiece);
+  to.Number(total);
+  to.Number(at);
+  to.Counted(bytes);
+  return to.Take();
+}
+
+PieceMessage PieceMessage::Parse(std::span<const std::uint8_t> bytes) {
+  WireReader from(bytes, MessageKind::kPiece, "piece");
+  PieceMessage message;
+  message.total = from.Number<std::uint64_t>("total");
+  if (message.total > kLongestBetweenServers) {
+    from.Refuse("total", message.total, fmt::format("at most {}", kLongestBetweenServers));
+  }
+  message.at = from.Number<std::uint64_t>("at");
+  from.Counted(message.bytes, kLongestPiece, "bytes");
+  if (message.bytes.empty()) from.Refuse("bytes", 0, fmt::format("1 to {}", kLongestPiece));
+  if (message.at > message.total || message.bytes.size() > message.total - message.at) {
+    from.Refuse("at", message.at, "what is inside the message");
+  }
+  from.Finish();
+  return message;
 }
 
 }  // namespace sotto

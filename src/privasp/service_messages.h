@@ -4,7 +4,9 @@
 // Client → server:    AskOffer → Offer; AskReservation → Reservation; Input → Result; AskStatus.
 // Provider → server:  LoadModel, Retire → Accepted; AskStatus → Status.
 // Dealer → server:    AskDemand → Demand; MaskShare, Segment → Accepted.
-// Server ↔ server:    Announce, OpenedMask, Claim → Claimed, Exchange, Burn, Ping, at any time.
+// Server ↔ server:    Announce, OpenedMask, Claim → Claimed, Exchange, Burn, Ping, at any time;
+// what
+//                     is long comes as Pieces.
 // A server may answer each question with a Refusal.
 #pragma once
 
@@ -101,7 +103,8 @@ struct LoadModelMessage {
 };
 
 struct RetireMessage {
-  std::string name;
+  std::string name;  // of the models
+  ModelId id{};      // of the one; zeros: all of the name
 
   SecretBytes Serialise() const;
   static RetireMessage Parse(std::span<const std::uint8_t> bytes);
@@ -194,6 +197,19 @@ struct PingMessage {
   SecretBytes Serialise() const;
   static PingMessage Parse(std::span<const std::uint8_t> bytes);
 };
+
+// A part of a message between the servers that is too long to keep the line for itself (pieces.h).
+struct PieceMessage {
+  std::uint64_t total = 0, at = 0;  // bytes of the message, and those before this piece
+  SecretBytes bytes;
+
+  SecretBytes Serialise() const;
+  static PieceMessage Parse(std::span<const std::uint8_t> bytes);
+};
+// Half a second at 1 Mbit/s.
+inline constexpr std::size_t kLongestPiece = std::size_t{1} << 16;
+// An opened mask of the largest model that a provider may send.
+inline constexpr std::size_t kLongestBetweenServers = std::size_t{1} << 30;
 
 // BLAKE2b-256: what is compared in the place of what is long or secret and random.
 Digest DigestOf(std::span<const std::uint8_t> bytes);

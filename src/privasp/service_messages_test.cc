@@ -82,7 +82,7 @@ TEST(ServiceMessages, AreReadExactly) {
   ExpectExactParsing(AskReservationMessage{Filled<16>(1), "0123456789abcdef", 3, {}});
   ExpectExactParsing(AskReservationMessage{Filled<16>(1), "", 2, {Filled<16>(2), Filled<16>(3)}});
   ExpectExactParsing(LoadModelMessage{SomeOffer(), {1, 2, 3, 4}});
-  ExpectExactParsing(RetireMessage{"small"});
+  ExpectExactParsing(RetireMessage{"small", {7}});
   ExpectExactParsing(AskStatusMessage{});
   ExpectExactParsing(StatusMessage{"{}"});
   ExpectExactParsing(AskDemandMessage{});
@@ -94,6 +94,7 @@ TEST(ServiceMessages, AreReadExactly) {
   ExpectExactParsing(ClaimedMessage{SomeClaim(), true});
   ExpectExactParsing(BurnMessage{Filled<16>(1), {Filled<16>(2), Filled<16>(3)}});
   ExpectExactParsing(PingMessage{});
+  ExpectExactParsing(PieceMessage{100, 90, {1, 2, 3}});
 }
 
 TEST(ServiceMessages, EveryReasonHasANameAndComesBack) {

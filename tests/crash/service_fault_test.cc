@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "privasp/load.h"
+#include "privasp/middleman_testing.h"
 #include "privasp/run_party.h"
 #include "privasp/service_testing.h"
 #include "small_run.h"
 #include "spoof/testing.h"
-#include "stalling_proxy.h"
 
 namespace sotto::testing {
 namespace {
@@ -63,15 +63,15 @@ int FreePorts() {
 }
 
 // Servers and dealer as processes. The second server reaches the first, and the clients reach the
-// first, by proxies that can fall silent.
+// first, by middlemen who can fall silent.
 class Processes {
  public:
   explicit Processes(const SpoofModel& model) {
     MakeLocalDeployment(folder_ / "parties", FreePorts(), FaultLimits());
     status_ = ReadConfig(Config(Role::kClient));
     const std::string first = status_.Peer(kFirst).address;
-    link_ = std::make_unique<StallingProxy>(first);
-    front_ = std::make_unique<StallingProxy>(first);
+    link_ = std::make_unique<Middleman>(first);
+    front_ = std::make_unique<Middleman>(first);
     PartyConfig second = ReadConfig(Config(kSecond));
     second.peers[kFirst].address = link_->Address();
     WriteFileAtomically(Config(kSecond), FormatConfig(second));
@@ -93,8 +93,8 @@ class Processes {
   }
 
   const PartyConfig& Client() const { return client_; }
-  StallingProxy& Link() { return *link_; }    // second → first server
-  StallingProxy& Front() { return *front_; }  // clients → first server
+  Middleman& Link() { return *link_; }    // second → first server
+  Middleman& Front() { return *front_; }  // clients → first server
 
   void Start(Role role) {
     processes_[role] = std::make_unique<PartyProcess>(
@@ -148,7 +148,7 @@ class Processes {
 
   QuickFolder folder_;  // the load is not to wait for other programs' writes
   PartyConfig status_, client_;
-  std::unique_ptr<StallingProxy> link_, front_;
+  std::unique_ptr<Middleman> link_, front_;
   std::map<Role, std::unique_ptr<PartyProcess>> processes_;
 };
 
