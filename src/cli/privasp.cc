@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -19,8 +20,14 @@
 namespace sotto::cli {
 namespace {
 
+// "A file from sotto spoof train, or a net of the program".
+std::string ModelHelp(const std::string& files) {
+  return fmt::format("{} from sotto spoof train, or {} or {}, which are in the program", files,
+                     kPrivasp1024, kPrivasp512);
+}
+
 void AddConfigFlag(CLI::App& verb, std::string& config) {
-  verb.add_option("--config", config, "The party's configuration (docs/mpc.md)")
+  verb.add_option("--config", config, "Configuration of the party that runs this (docs/mpc.md)")
       ->required()
       ->type_name("FILE.json");
 }
@@ -35,7 +42,7 @@ void AddParty(CLI::App& privasp, const std::string& name, const std::string& des
   auto flags = std::make_shared<PartyFlags>();
   CLI::App* verb = AddVerb(privasp, name, description, examples);
   AddConfigFlag(*verb, flags->config);
-  verb->add_flag("--quiet", flags->quiet, "Log warnings alone");
+  verb->add_flag("--quiet", flags->quiet, "Log only warnings");
   verb->callback([flags, run] { run(ReadConfig(flags->config), flags->quiet); });
 }
 
@@ -69,37 +76,40 @@ void Load(const ProviderFlags& flags) {
 }
 
 void AddProvider(CLI::App& privasp) {
-  CLI::App* verb = AddVerb(privasp, "provider", "Gives the servers a model, or takes it away.",
-                           "  sotto privasp provider load privasp-1024 --config provider.json\n"
-                           "  sotto privasp provider retire --name default --config provider.json");
+  CLI::App* verb = AddVerb(
+      privasp, "provider", "Gives the two servers a model, or takes it away.",
+      "  sotto privasp provider load privasp-1024 --config parties/provider/config.json\n"
+      "  sotto privasp provider retire --name default --config parties/provider/config.json");
   verb->require_subcommand(1);
+  verb->heading("Models");
   auto flags = std::make_shared<ProviderFlags>();
   CLI::App* load = AddVerb(
       *verb, "load",
-      "Sends a model to both servers and waits until they use it. A model of the same name is\n"
-      "replaced as soon as the new one has material: queries go on in the meantime.",
-      "  sotto privasp provider load privasp-1024 --config provider.json\n"
-      "  sotto privasp provider load mine.safetensors --scenario 1 --config provider.json");
+      "Sends a model to both servers and waits until they use it. A model of the same name is "
+      "replaced as soon as the new one has material; queries go on in the meantime.",
+      "  sotto privasp provider load privasp-1024 --config parties/provider/config.json\n"
+      "  sotto privasp provider load mine.safetensors --scenario 1 --config "
+      "parties/provider/config.json");
+  load->add_option("MODEL", flags->model, ModelHelp("A file"))->required();
   load->add_option(
-          "MODEL", flags->model,
-          fmt::format("A file from sotto spoof train, or {} or {}", kPrivasp1024, kPrivasp512))
-      ->required();
-  load->add_option("--scenario", flags->scenario,
-                   "1: the servers know the model; 2: they have shares of it")
+          "--scenario", flags->scenario,
+          "1: both servers know the model; 2: each holds a share of it, which alone says nothing")
       ->check(CLI::Range(1, 2));
-  load->add_option("--name", flags->name, "That clients ask for");
-  load->add_option("--wait", flags->wait_s, "Seconds until it must be in use; 0: does not wait")
+  load->add_option("--name", flags->name, "Name by which clients ask for the model");
+  load->add_option("--wait", flags->wait_s,
+                   "Seconds in which the model must come into use; 0 means not to wait")
       ->check(CLI::NonNegativeNumber);
-  load->add_flag("--retry", flags->retry, "Servers that are not there yet are waited for as well");
+  load->add_flag("--retry", flags->retry, "Wait also for servers that do not answer yet");
   AddConfigFlag(*load, flags->config);
   load->callback([flags] { Load(*flags); });
 
   CLI::App* retire = AddVerb(
       *verb, "retire",
-      "Models of this name answer no new queries and are erased when those under way are over.",
-      "  sotto privasp provider retire --name default --config provider.json\n"
-      "  sotto privasp status --config provider.json");
-  retire->add_option("--name", flags->name, "That clients ask for");
+      "Retires the model of a name: it answers no new queries and is erased when those under way "
+      "are over.",
+      "  sotto privasp provider retire --name default --config parties/provider/config.json\n"
+      "  sotto privasp status --config parties/provider/config.json");
+  retire->add_option("--name", flags->name, "Name by which clients ask for the model");
   AddConfigFlag(*retire, flags->config);
   retire->callback([flags] { RetireModelAtServers(ReadConfig(flags->config), flags->name); });
 }
@@ -126,13 +136,17 @@ void AddClient(CLI::App& privasp) {
   auto flags = std::make_shared<ClientFlags>();
   CLI::App* verb = AddVerb(
       privasp, "client",
-      "Asks the two servers whether recordings (mono, 16 kHz) are genuine, without showing them.",
-      "  sotto privasp client recording.wav --config client.json\n"
-      "  sotto privasp client recordings/ --config client.json --json");
-  verb->add_option("RECORDING", flags->recordings, "Sound files or corpora")->required();
+      "Asks the two servers whether recordings (mono, 16 kHz) are genuine, without showing them to "
+      "either.",
+      "  sotto privasp client recording.wav --config parties/client/config.json\n"
+      "  sotto privasp client recordings/ --config parties/client/config.json --json");
+  verb->add_option("RECORDING", flags->recordings, "Sound files or corpora, mono, 16 kHz")
+      ->required();
   AddConfigFlag(*verb, flags->config);
-  verb->add_option("--model", flags->model, "By name (default: the one that was loaded last)");
-  verb->add_option("--jobs", flags->jobs, "Recordings heard at a time")->check(CLI::PositiveNumber);
+  verb->add_option("--model", flags->model,
+                   "Name of the model; default: the one that was loaded last");
+  verb->add_option("--jobs", flags->jobs, "Recordings whose features are computed at a time")
+      ->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print everything as JSON");
   verb->callback([flags] { Classify(*flags); });
 }
@@ -155,22 +169,38 @@ std::vector<ServerStatus> AskStatus(const PartyConfig& config) {
   return servers;
 }
 
+// Why no query can be answered there; "" where there is no reason that the server knows of.
+std::string TroubleOf(const ServerStatus& server) {
+  if (!server.trouble.empty()) return "does not answer";
+  if (!server.status.link) return "has no link to the other server";
+  const auto& models = server.status.models;
+  const bool any = std::any_of(models.begin(), models.end(),
+                               [](const auto& model) { return model.state == "active"; });
+  return any ? "" : "no model is active";
+}
+
 void AddStatus(CLI::App& privasp) {
   auto flags = std::make_shared<ClientFlags>();
   CLI::App* verb = AddVerb(
       privasp, "status",
-      "What both servers say of themselves: models, stock, counts. Exit code 1 where one does not\n"
-      "answer: a health check.",
-      "  sotto privasp status --config client.json\n"
-      "  sotto privasp status --config dealer.json --json");
+      "Prints what both servers say of themselves: models, stock and counts. The exit code is 1 "
+      "where one does not answer, has no link to the other or no active model, as a health check "
+      "needs it.",
+      "  sotto privasp status --config parties/client/config.json\n"
+      "  sotto privasp status --config parties/dealer/config.json --json");
   AddConfigFlag(*verb, flags->config);
   verb->add_flag("--json", flags->json, "Print everything as JSON");
   verb->callback([flags] {
     const auto servers = AskStatus(ReadConfig(flags->config));
     fmt::print("{}", flags->json ? ServiceStatusJson(servers) : ServiceStatusText(servers));
+    bool good = true;
     for (const ServerStatus& server : servers) {
-      if (!server.trouble.empty()) throw ExitWith{1};
+      const std::string trouble = TroubleOf(server);
+      if (trouble.empty()) continue;
+      Complain("sotto", fmt::format("{}: {}", server.server, trouble));
+      good = false;
     }
+    if (!good) throw ExitWith{1};
   });
 }
 
@@ -186,18 +216,19 @@ void AddLoad(CLI::App& privasp) {
   CLI::App* verb = AddVerb(
       privasp, "load",
       "Puts a bounded load of random inputs on one's own servers, and compares the answers with "
-      "the\n"
-      "plain net where it is given. Exit code 1 for a wrong answer or an id that was given out "
-      "twice.",
-      "  sotto privasp load --config client.json --queries 1000 --concurrency 16\n"
-      "  sotto privasp load --config client.json --plain privasp-1024 --json");
+      "the plain net where it is given. The exit code is 1 after a wrong answer, or where an id "
+      "was given out twice.",
+      "  sotto privasp load --config parties/client/config.json --queries 1000 --concurrency 16\n"
+      "  sotto privasp load --config parties/client/config.json --plain privasp-1024 --json");
   AddConfigFlag(*verb, flags->config);
-  verb->add_option("--model", options.model, "By name (default: the one that was loaded last)");
-  verb->add_option("--queries", options.queries, "In all");
+  verb->add_option("--model", options.model,
+                   "Name of the model; default: the one that was loaded last");
+  verb->add_option("--queries", options.queries, "Queries in all");
   verb->add_option("--concurrency", options.concurrency, "Clients at a time");
-  verb->add_option("--batch", options.batch, "Utterances a query");
-  verb->add_option("--seed", options.seed, "Of the inputs: an experiment's");
-  verb->add_option("--plain", flags->plain, "The model itself, to compare with")
+  verb->add_option("--batch", options.batch, "Utterances in each query");
+  verb->add_option("--seed", options.seed, "Seed of the random inputs");
+  verb->add_option("--plain", flags->plain,
+                   "Compare the answers with this model: " + ModelHelp("a file"))
       ->type_name("MODEL");
   verb->add_flag("--json", flags->json, "Print everything as JSON");
   verb->callback([flags] {
@@ -220,18 +251,17 @@ void AddDemo(CLI::App& privasp) {
   auto flags = std::make_shared<DemoFlags>();
   CLI::App* verb = AddVerb(
       privasp, "demo",
-      "Starts all four roles on this host with fresh keys and classifies a few recordings in both\n"
+      "Starts all four roles on this host with fresh keys and classifies a few recordings in both "
       "scenarios, with the plain result beside each. Four roles on one host protect nobody.",
       "  sotto privasp demo\n"
       "  sotto privasp demo --genuine recording.wav --synthetic spoken.wav --json");
   verb->add_option("--genuine", flags->genuine,
-                   "Recordings of people (default: those of pocketsphinx-testdata)")
+                   "Recordings of people; default: those of the package pocketsphinx-testdata")
       ->type_name("FILE");
-  verb->add_option("--synthetic", flags->synthetic, "Synthetic speech (default: what flite speaks)")
+  verb->add_option("--synthetic", flags->synthetic,
+                   "Synthetic speech; default: sentences spoken by flite")
       ->type_name("FILE");
-  verb->add_option(
-      "--model", flags->models,
-      fmt::format("Files from sotto spoof train, or {} or {}", kPrivasp1024, kPrivasp512));
+  verb->add_option("--model", flags->models, ModelHelp("Models to show: files"));
   verb->add_flag("--json", flags->json, "Print everything as JSON");
   verb->callback([flags] {
     DemoOptions options;
@@ -252,24 +282,27 @@ void AddDemo(CLI::App& privasp) {
 void AddPrivasp(CLI::App& app) {
   CLI::App* verb = AddVerb(
       app, "privasp",
-      "Genuine or synthetic, by two servers that see neither voice nor model. Runs the parties.",
+      "Tells genuine voices from synthetic ones by two servers that see neither voice nor model. "
+      "This verb runs the parties, each as a process of its own.",
       "  sotto privasp demo\n"
-      "  sotto privasp client recording.wav --config client.json");
+      "  sotto privasp client recording.wav --config parties/client/config.json");
   verb->require_subcommand(1);
   verb->heading("See it");
   AddDemo(*verb);
   verb->heading("Run the parties");
   AddPrivaspKeys(*verb);
   AddParty(*verb, "server",
-           "Runs one of the two servers (the certificate says which) until SIGTERM or SIGINT.",
-           "  sotto privasp server --config server1.json\n"
-           "  sotto privasp status --config client.json",
+           "Runs one of the two servers (its certificate says which one) until SIGTERM or SIGINT.",
+           "  sotto privasp server --config parties/server1/config.json\n"
+           "  sotto privasp status --config parties/client/config.json",
            RunServer);
-  AddParty(*verb, "dealer",
-           "Runs the dealer, which keeps both servers in stock with one-time material.",
-           "  sotto privasp dealer --config dealer.json\n"
-           "  sotto privasp status --config dealer.json",
-           RunDealer);
+  AddParty(
+      *verb, "dealer",
+      "Runs the dealer, which keeps both servers in stock with one-time material, until SIGTERM "
+      "or SIGINT.",
+      "  sotto privasp dealer --config parties/dealer/config.json\n"
+      "  sotto privasp status --config parties/dealer/config.json",
+      RunDealer);
   AddProvider(*verb);
   AddClient(*verb);
   verb->heading("Look after them");

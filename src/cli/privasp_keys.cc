@@ -26,13 +26,13 @@ struct KeysFlags {
   void AddRole(CLI::App& verb) {
     std::vector<std::string> roles(kRoles.size());
     std::transform(kRoles.begin(), kRoles.end(), roles.begin(), RoleName);
-    verb.add_option("--role", role, "Of the party in the deployment")
+    verb.add_option("--role", role, "Role of the party in the deployment")
         ->required()
         ->check(CLI::IsMember(roles));
   }
   void AddDays(CLI::App& verb) {
     constexpr int kMost = 36500;
-    verb.add_option("--days", days, "For which the certificate is good, from now on")
+    verb.add_option("--days", days, "Days for which the certificate is valid, from now on")
         ->check(CLI::Range(1, kMost));
   }
 };
@@ -47,14 +47,15 @@ void AddAuthority(CLI::App& keys) {
   CLI::App* verb = AddVerb(
       keys, "authority",
       "Makes the authority of a deployment, whose signature says which role a party has. Its "
-      "private\nkey should be on no machine of the service.",
+      "private key should be on no machine of the service.",
       "  sotto privasp keys authority -o authority/\n"
       "  sotto privasp keys authority -o authority/ --name helpline-2026 --days 1825");
   verb->add_option("-o,--out", flags->folder,
-                   "Folder of authority.pem, authority.key and the list of what was signed")
+                   "New folder for authority.pem, authority.key and the list of what was signed")
       ->required()
       ->type_name("DIR");
-  verb->add_option("--name", flags->name, "1 to 64 letters, digits and . _ -");
+  verb->add_option("--name", flags->name,
+                   "Name of the authority: 1 to 64 letters, digits and . _ -");
   flags->AddDays(*verb);
   verb->callback([flags] {
     MakeAuthority(flags->folder, flags->name, flags->days);
@@ -67,15 +68,15 @@ void AddRequest(CLI::App& keys) {
   auto flags = std::make_shared<KeysFlags>();
   CLI::App* verb =
       AddVerb(keys, "request",
-              "Makes a party's private key, which never leaves its machine, and the request for a "
+              "Makes a party's private key, which never leaves its machine, and its request for a "
               "certificate.",
               "  sotto privasp keys request --role server1 --name alpha -o alpha/\n"
               "  sotto privasp keys request --role client --name phone-7 -o phone/");
   flags->AddRole(*verb);
-  verb->add_option("--name", flags->name, "1 to 64 letters, digits and . _ -")
+  verb->add_option("--name", flags->name, "Name of the party: 1 to 64 letters, digits and . _ -")
       ->required()
       ->default_str("");
-  verb->add_option("-o,--out", flags->folder, "Folder of party.key and party.csr")
+  verb->add_option("-o,--out", flags->folder, "Folder for party.key and party.csr")
       ->required()
       ->type_name("DIR");
   verb->callback([flags] {
@@ -89,24 +90,25 @@ void AddSign(CLI::App& keys) {
   auto flags = std::make_shared<KeysFlags>();
   CLI::App* verb = AddVerb(
       keys, "sign",
-      "Signs a party's request with the authority's key. A key that was signed in another role "
-      "before\nis refused. Prints what the certificate says; its pin is what others are told to "
-      "expect.",
+      "Signs a party's request with the authority's key, and prints what the certificate says; its "
+      "pin is what the other parties are told to expect. A key that was signed in another role "
+      "before is refused.",
       "  sotto privasp keys sign alpha/party.csr --authority authority/ --role server1 "
       "-o alpha/party.pem\n"
       "  sotto privasp keys sign phone/party.csr --authority authority/ --role client --days 30 "
       "-o phone/party.pem");
-  verb->add_option("REQUEST", flags->request, "The party's request, party.csr")->required();
-  verb->add_option("--authority", flags->folder, "The authority's folder")
+  verb->add_option("REQUEST", flags->request, "Request of the party: its party.csr")->required();
+  verb->add_option("--authority", flags->folder, "Folder of the authority")
       ->required()
       ->type_name("DIR");
   flags->AddRole(*verb);
-  verb->add_option("-o,--out", flags->certificate, "The certificate, which goes to the party")
+  verb->add_option("-o,--out", flags->certificate,
+                   "Write the certificate, which goes to the party, to this file")
       ->required()
       ->type_name("CERT.pem");
   flags->AddDays(*verb);
   flags->force.Add(*verb);
-  verb->add_flag("--json", flags->json, "Print as JSON");
+  verb->add_flag("--json", flags->json, "Print what the certificate says as JSON");
   verb->callback([flags] {
     flags->force.Check(flags->certificate);
     SignRequest(flags->folder, flags->request, ParseRole(flags->role), flags->days,
@@ -117,14 +119,14 @@ void AddSign(CLI::App& keys) {
 
 void AddShow(CLI::App& keys) {
   auto flags = std::make_shared<KeysFlags>();
-  CLI::App* verb =
-      AddVerb(keys, "show",
-              "Prints what a party's certificate says: role, name, pin, from when to when it is "
-              "good. Whether\nthe authority signed it is checked when the party connects.",
-              "  sotto privasp keys show alpha/party.pem\n"
-              "  sotto privasp keys show alpha/party.pem --json");
-  verb->add_option("CERT.pem", flags->certificate, "The certificate")->required();
-  verb->add_flag("--json", flags->json, "Print as JSON");
+  CLI::App* verb = AddVerb(
+      keys, "show",
+      "Prints what a party's certificate says: its role, name and pin, and when it is valid. "
+      "Whether the authority signed it is checked when the party connects.",
+      "  sotto privasp keys show alpha/party.pem\n"
+      "  sotto privasp keys show alpha/party.pem --json");
+  verb->add_option("CERT.pem", flags->certificate, "Certificate to be shown")->required();
+  verb->add_flag("--json", flags->json, "Print what the certificate says as JSON");
   verb->callback([flags] {
     fmt::print("{}", PrintedCertificate(ReadCertificate(flags->certificate), flags->json));
   });
@@ -139,15 +141,15 @@ void AddLocal(CLI::App& keys) {
   auto flags = std::make_shared<LocalFlags>();
   CLI::App* verb = AddVerb(keys, "local",
                            "Makes an authority and the keys, certificates and configurations of "
-                           "all parties, for trying\n"
-                           "on one host, which protects nobody.",
+                           "all parties, to try the service on one host, which protects nobody.",
                            "  sotto privasp keys local -o parties/\n"
                            "  sotto privasp keys local -o parties/ --port 9000");
-  verb->add_option("-o,--out", flags->folder, "A folder for each party is made in it")
+  verb->add_option("-o,--out", flags->folder,
+                   "New folder, in which each party gets a folder of its own")
       ->required()
       ->type_name("DIR");
   verb->add_option("--port", flags->port,
-                   "Of the first server on the loopback; the second has the next one")
+                   "Port of the first server on the loopback; the second server has the next one")
       ->check(CLI::Range(1024, 65534));
   verb->callback([flags] {
     MakeLocalDeployment(flags->folder, flags->port);
@@ -166,19 +168,21 @@ void AddLocal(CLI::App& keys) {
 }  // namespace
 
 void AddPrivaspKeys(CLI::App& privasp) {
-  CLI::App* verb =
-      AddVerb(privasp, "keys",
-              "Who the parties are to each other: makes an authority, keys of parties and their "
-              "certificates.",
-              "  sotto privasp keys authority -o authority/\n"
-              "  sotto privasp keys request --role server1 --name alpha -o alpha/\n"
-              "  sotto privasp keys sign alpha/party.csr --authority authority/ --role server1 "
-              "-o alpha/party.pem");
+  CLI::App* verb = AddVerb(
+      privasp, "keys",
+      "Makes the authority of a deployment, the keys of its parties and their certificates.",
+      "  sotto privasp keys authority -o authority/\n"
+      "  sotto privasp keys request --role server1 --name alpha -o alpha/\n"
+      "  sotto privasp keys sign alpha/party.csr --authority authority/ --role server1 "
+      "-o alpha/party.pem");
   verb->require_subcommand(1);
+  verb->heading("At the authority");
   AddAuthority(*verb);
-  AddRequest(*verb);
   AddSign(*verb);
+  verb->heading("At each party");
+  AddRequest(*verb);
   AddShow(*verb);
+  verb->heading("To try it on one host");
   AddLocal(*verb);
 }
 

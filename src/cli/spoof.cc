@@ -18,15 +18,21 @@ struct SharedFlags {
   ForceFlag force;
   bool json = false;
 
-  void Add(CLI::App& verb) {
+  // `out_help` says what --out is; the flag itself is given back.
+  CLI::Option* AddFiguresAndOutput(CLI::App& verb, const std::string& out_help) {
     intervals.jobs = DefaultJobs();
-    verb.add_option("--bootstrap", intervals.resamples, "Resamples for the intervals; 0: none")
+    verb.heading("Figures");
+    verb.add_option("--bootstrap", intervals.resamples, "Resamples for the intervals; 0 means none")
         ->check(CLI::NonNegativeNumber);
+    verb.heading("Output");
+    CLI::Option* option = verb.add_option("-o,--out", out, out_help)->type_name("FILE");
     verb.add_option("--report", report, "Write figures and plots as one HTML page")
         ->type_name("OUT.html");
-    verb.add_option("--jobs", intervals.jobs, "Recordings at a time")->check(CLI::PositiveNumber);
     force.Add(verb);
     verb.add_flag("--json", json, "Print everything as JSON");
+    verb.heading("Run");
+    verb.add_option("--jobs", intervals.jobs, "Recordings at a time")->check(CLI::PositiveNumber);
+    return option;
   }
 };
 
@@ -97,41 +103,48 @@ void AddSpoofTrain(CLI::App& spoof) {
   auto flags = std::make_shared<TrainFlags>();
   CLI::App* verb = AddVerb(
       spoof, "train",
-      "Trains a PRIVASP net, which is written as the integer network that the secure service "
-      "computes.\nGenuine speech and spoofs must have been through the same codec; level, leading "
-      "silence and cut\npoints are made alike here.",
+      "Trains a net of PRIVASP and writes it as the integer network that the secure service "
+      "computes. Genuine speech and spoofs must have been through the same codec; level, leading "
+      "silence and cut points are made alike here.",
       "  sotto spoof train --bona-fide genuine/ --spoof tts/ vits/ -o privasp.safetensors\n"
       "  sotto spoof train --bona-fide genuine/ --spoof tts/ --hold-out-attack rhvoice --units 512 "
       "-o small.safetensors --report trained.html");
+  SpoofTrainingOptions& options = flags->options;
+  verb->heading("Corpora");
   verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech, mono, 16 kHz")
       ->required()
       ->type_name("CORPUS");
   verb->add_option("--spoof", flags->spoof,
-                   "Corpora of spoofs; a manifest's column attack or engine names the attack")
+                   "Corpora of spoofs, mono, 16 kHz; a manifest's column attack or engine names "
+                   "the attack")
       ->required()
       ->type_name("CORPUS");
-  verb->add_option("-o,--out", flags->out, "The model")->required()->type_name("FILE");
-  SpoofTrainingOptions& options = flags->options;
-  verb->add_option("--units", options.units, "Of the hidden layer: 512 and 1024 in PRIVASP")
-      ->check(CLI::Range(1, 1390));
-  verb->add_option("--policy", flags->policy, "What a client of the service may learn")
-      ->check(CLI::IsMember({"score", "decision"}));
-  verb->add_option(
-          "--hold-out-every", options.hold_out_every,
-          "Every n-th genuine speaker and every n-th voice of the spoofs is not trained on; "
-          "the threshold is set on them")
+  verb->add_option("--hold-out-every", options.hold_out_every,
+                   "Keep every N-th genuine speaker and every N-th voice of the spoofs out of "
+                   "training; the threshold is set on them")
       ->check(CLI::Range(2, 1000));
   verb->add_option("--hold-out-attack", options.held_out_attack,
-                   "Nor is anything of this attack trained on")
+                   "Keep all spoofs of this attack out of training as well; default: none")
       ->type_name("NAME");
-  verb->add_option("--epochs", options.epochs, "Passes; the one of lowest training loss is kept")
+  verb->heading("Net");
+  verb->add_option("--units", options.units,
+                   "Units of the hidden layer; the nets of PRIVASP have 512 and 1024")
+      ->check(CLI::Range(1, 1390));
+  verb->add_option("--x-max", options.x_max, "Clip inputs at this many standard deviations");
+  verb->add_option("--policy", flags->policy,
+                   "What a client of the service learns: the score, or only the decision")
+      ->check(CLI::IsMember({"score", "decision"}));
+  verb->heading("Training");
+  verb->add_option("--epochs", options.epochs,
+                   "Passes over the corpora; the net of the lowest training loss is kept")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--batch", options.batch, "Cuts a step")->check(CLI::PositiveNumber);
-  verb->add_option("--learning-rate", options.learning_rate, "Of Adam");
-  verb->add_option("--weight-decay", options.weight_decay, "Decoupled from the gradient");
-  verb->add_option("--x-max", options.x_max, "Deviations at which inputs are cut");
-  verb->add_option("--seed", options.seed, "Of first weights, cut points and order");
-  flags->Add(*verb);
+  verb->add_option("--batch", options.batch, "Cuts of recordings in each training step")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--learning-rate", options.learning_rate, "Learning rate of Adam");
+  verb->add_option("--weight-decay", options.weight_decay,
+                   "Weight decay, decoupled from the gradient");
+  verb->add_option("--seed", options.seed, "Seed of the first weights, cut points and order");
+  flags->AddFiguresAndOutput(*verb, "Write the net to this file")->required();
   verb->callback([flags] { Train(*flags); });
 }
 
@@ -139,21 +152,24 @@ void AddSpoofScore(CLI::App& spoof) {
   auto flags = std::make_shared<ScoreFlags>();
   CLI::App* verb = AddVerb(
       spoof, "score",
-      "Scores recordings (mono, 16 kHz): columns utt, attack, key, score, decision, as `assess "
-      "tandem\n--cm` reads them. With genuine speech and spoofs, error rates as well.",
+      "Scores recordings (mono, 16 kHz) and prints the columns utt, attack, key, score and "
+      "decision, as `assess tandem --cm` reads them. Where both genuine speech and spoofs are "
+      "given, it computes error rates as well.",
       "  sotto spoof score recording.wav\n"
       "  sotto spoof score --bona-fide genuine/ --spoof tts/ -o cm.tsv --report spoof.html");
-  verb->add_option("INPUT", flags->inputs, "Sound files or corpora that nobody labelled");
-  verb->add_option("--bona-fide", flags->bona_fide, "Of genuine speech")->type_name("CORPUS");
-  verb->add_option("--spoof", flags->spoof,
-                   "Of spoofs; a manifest's column attack or engine names the attack")
+  verb->add_option("INPUT", flags->inputs, "Sound files or corpora that nobody has labelled");
+  verb->heading("Corpora");
+  verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech")
       ->type_name("CORPUS");
-  verb->add_option(
-      "--model", flags->model,
-      fmt::format("A file from sotto spoof train, or {} or {}", kPrivasp1024, kPrivasp512));
-  verb->add_option("-o,--out", flags->out, "The table (default: standard output)")
-      ->type_name("FILE");
-  flags->Add(*verb);
+  verb->add_option("--spoof", flags->spoof,
+                   "Corpora of spoofs; a manifest's column attack or engine names the attack")
+      ->type_name("CORPUS");
+  verb->heading("Net");
+  verb->add_option("--model", flags->model,
+                   fmt::format("A file from sotto spoof train, or {} or {}, which are in the "
+                               "program",
+                               kPrivasp1024, kPrivasp512));
+  flags->AddFiguresAndOutput(*verb, "Write the table to this file; default: to standard output");
   verb->callback([flags] { Score(*flags); });
 }
 
@@ -161,11 +177,13 @@ void AddSpoofScore(CLI::App& spoof) {
 
 void AddSpoof(CLI::App& app) {
   CLI::App* verb =
-      AddVerb(app, "spoof", "Is a voice genuine or synthetic? Trains and runs countermeasures.",
+      AddVerb(app, "spoof",
+              "Trains and runs countermeasures, which tell genuine voices from synthetic ones.",
               "  sotto spoof score recording.wav\n"
               "  sotto spoof train --bona-fide genuine/ --spoof tts/ -o "
               "model.safetensors");
   verb->require_subcommand(1);
+  verb->heading("Countermeasures");
   AddSpoofTrain(*verb);
   AddSpoofScore(*verb);
 }
