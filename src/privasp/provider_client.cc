@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <thread>
+#include <utility>
 
 #include "base/digest.h"
 #include "base/error.h"
@@ -35,6 +36,24 @@ class BothServers {
   std::array<std::unique_ptr<Conversation>, 2> lines_;
 };
 
+void LoadAt(BothServers& servers, LoadModelMessage load, std::array<SecretBytes, 2> models) {
+  for (std::size_t p = 0; p < 2; ++p) {
+    load.model = std::move(models[p]);
+    try {
+      servers[p].Ask<AcceptedMessage>(load);
+    } catch (const Error&) {
+      try {
+        if (p == 1) {
+          servers[0].Ask<AcceptedMessage>(RetireMessage{load.offer.name, load.offer.card.id});
+        }
+      } catch (const Error&) {
+        // The first reason is the one to tell. What waits there goes with the next of its name.
+      }
+      throw;
+    }
+  }
+}
+
 bool HasMaterial(Conversation& server, const std::string& id) {
   const ServiceStatus status = ParseStatus(server.Ask<StatusMessage>(AskStatusMessage{}).json);
   return std::any_of(status.models.begin(), status.models.end(), [&](const auto& model) {
@@ -59,14 +78,11 @@ LoadedModel LoadModelAtServers(const PartyConfig& config, const SpoofModel& mode
 
   BothServers servers(config);
   if (scenario == Scenario::kPublicModel) {
-    load.model = provider.PublicModel().Serialise();
-    for (std::size_t p = 0; p < 2; ++p) servers[p].Ask<AcceptedMessage>(load);
+    const SecretBytes bytes = provider.PublicModel().Serialise();
+    LoadAt(servers, load, {bytes, bytes});
   } else {
     const auto shares = provider.ShareModel();
-    for (std::size_t p = 0; p < 2; ++p) {
-      load.model = shares[p].Serialise();
-      servers[p].Ask<AcceptedMessage>(load);
-    }
+    LoadAt(servers, load, {shares[0].Serialise(), shares[1].Serialise()});
   }
   LoadedModel loaded;
   loaded.id = HexText(provider.Card().id);

@@ -17,7 +17,8 @@ struct LoadedModel {
 
 // Sends `model` under `name` to both servers and waits until both can use it, at most `wait_s`
 // (0: does not wait). A model of that name that is there is drained once the new one has material.
-// Throws Error: ranges that do not fit the protocol, a server that refuses.
+// Throws Error: ranges that do not fit the protocol, a server that refuses; what the other has
+// taken by then is retired there.
 LoadedModel LoadModelAtServers(const PartyConfig& config, const SpoofModel& model,
                                const std::string& name, Scenario scenario, double wait_s);
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "privasp/service_testing.h"
+#include "privasp/tls_testing.h"
 #include "spoof/testing.h"
 
 namespace sotto {
@@ -116,6 +117,50 @@ TEST(Models, ThatOneServerRetiresGoAtTheOther) {
     EXPECT_TRUE(Eventually([&] { return parties.Model(1 - p, "small")["state"] == "draining"; }));
     RetireModelAtServers(config, "small");  // once more does no harm
   }
+}
+
+// `policy`: of one server's configuration.
+void RestartWithPolicy(LocalParties& parties, std::size_t p, const std::string& policy) {
+  parties.StopServer(p);
+  PartyConfig config = parties.Config(LocalParties::RoleOf(p));
+  config.policy = policy;
+  WriteFileAtomically(LocalConfig(parties.Folder(), LocalParties::RoleOf(p)), FormatConfig(config));
+  parties.StartServer(p);
+}
+
+TEST(Models, OfAnotherPolicyThanAServersAreRefused) {
+  SpoofModel scores = SmallSpoofModel(), decisions = SmallSpoofModel();
+  decisions.net.decision_only = true;
+  for (const std::size_t p : {0, 1}) {
+    LocalParties parties;
+    RestartWithPolicy(parties, p, "decision");
+    const std::string said =
+        testing::ErrorOf([&] { parties.Load(scores, "scores", Scenario::kSharedModel); });
+    EXPECT_SAYS(said,
+                "model 'scores' is of policy score; this server's configuration says decision");
+    EXPECT_EQ(parties.Count(p, "model"), 1U);
+    EXPECT_EQ(FoldersAt(parties, p), 0U);
+    EXPECT_TRUE(parties.Load(decisions, "decisions", Scenario::kSharedModel).active);
+    // A server does not serve what its configuration forbids since.
+    EXPECT_THROW(RestartWithPolicy(parties, p, "score"), Error);
+    RestartWithPolicy(parties, p, "decision");
+    EXPECT_TRUE(Eventually([&] { return parties.Model(p, "decisions")["state"] == "active"; }));
+  }
+}
+
+TEST(Models, ThatTheSecondServerRefusesGoAtTheFirst) {
+  const SpoofModel model = SmallSpoofModel();
+  SpoofModel decisions = SmallSpoofModel();
+  decisions.net.decision_only = true;
+  LocalParties parties;
+  RestartWithPolicy(parties, 1, "score");
+  ASSERT_TRUE(parties.Load(model, "small", Scenario::kSharedModel).active);
+  EXPECT_EQ(ReasonOf([&] { parties.Load(decisions, "small", Scenario::kSharedModel); }), "model");
+  // And the one of that name that was there stays.
+  EXPECT_TRUE(Eventually([&] { return FoldersAt(parties, 0) == 1; }));
+  for (const std::size_t p : {0, 1}) EXPECT_EQ(parties.Model(p, "small")["state"], "active");
+  SecureClient client = parties.ClientOf("small");
+  ExpectPlainAnswers(client, model, SomeInputs(model, 1, 1));
 }
 
 TEST(Models, ThatAServerDidNotFinishLoadingAreRemovedAtItsStart) {
