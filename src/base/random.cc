@@ -52,12 +52,11 @@ struct Key::Secret {
   Secret& operator=(const Secret&) = delete;
   ~Secret() { sodium_free(bytes); }  // wipes first; then core dumps are allowed again
 
-  std::optional<NoCoreDumps> guard;
+  std::optional<NoCoreDumps> guard;  // none: of an experiment
   std::uint8_t* bytes = nullptr;
 };
 
-Key::Key(bool experiment)
-    : secret_(std::make_shared<Secret>(experiment)), experiment_(experiment) {}
+Key::Key(bool experiment) : secret_(std::make_shared<Secret>(experiment)) {}
 
 std::span<std::uint8_t, Key::kBytes> Key::Bytes() const {
   return std::span<std::uint8_t, kBytes>(secret_->bytes, kBytes);
@@ -137,7 +136,7 @@ std::array<std::uint8_t, 32> Key::Hash(std::initializer_list<std::string_view> f
 }
 
 Key Key::Derive(std::initializer_list<std::string_view> fields) const {
-  Key derived(experiment_);
+  Key derived(/*experiment=*/!secret_->guard);
   auto digest = Hash(fields);
   std::copy(digest.begin(), digest.end(), derived.Bytes().begin());
   sodium_memzero(digest.data(), digest.size());

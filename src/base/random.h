@@ -1,8 +1,7 @@
 // Randomness that protects, and randomness for experiments. They are different types on purpose:
 // Key is asked for wherever a person is protected, and a seed or an ExperimentKey is no Key and
 // does not turn into one by itself (random_test.cc holds the compiler to it). Whoever wants the
-// draws of an experiment where a Key is asked for has to say Key::ForExperiment, the one door, and
-// the key that comes out of it says IsExperiment().
+// draws of an experiment where a Key is asked for has to say Key::ForExperiment, the one door.
 #pragma once
 
 #include <array>
@@ -46,7 +45,7 @@ class Key {
 
   // A fresh key from the operating system.
   static Key FromSystem();
-  // One that follows from a public number: what is drawn with it is marked as an experiment.
+  // One that follows from a public number.
   static Key ForExperiment(const ExperimentKey& key);
   // The key file is 64 hexadecimal digits and a newline. Throws Error when it is anything else.
   static Key FromFile(const std::filesystem::path& path);
@@ -55,9 +54,6 @@ class Key {
   Key(const Key&) = default;
   Key& operator=(const Key&) = default;
   ~Key() = default;
-
-  // True for keys made by ForExperiment, and what is derived from them.
-  bool IsExperiment() const { return experiment_; }
 
   // Writes the key with mode 0600, whole or not at all.
   void WriteFile(const std::filesystem::path& path, IfExists if_exists = IfExists::kRefuse) const;
@@ -84,7 +80,6 @@ class Key {
   std::span<std::uint8_t, kBytes> Bytes() const;
 
   std::shared_ptr<Secret> secret_;
-  bool experiment_ = false;
 };
 
 // What a user's --seed or --key asks for; absent where neither does: the operating system is to
