@@ -90,7 +90,7 @@ class AdainLesson : public Lesson {
     return {{"net", &*weights_, &*average_}, resynthesis_.CriticLearner()};
   }
   Losses Batch(const Moment& now) override;
-  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::vector<ValidationFigure> Validate(const std::vector<double>& means) override;
   std::string_view Best() const override { return "held_out_mel"; }
   TrainedAdain Result(const Trainer& trainer);
 
@@ -171,7 +171,7 @@ Losses AdainLesson::Batch(const Moment& now) {
   return losses;
 }
 
-std::vector<Figure> AdainLesson::Validate(const std::vector<double>& means) {
+std::vector<ValidationFigure> AdainLesson::Validate(const std::vector<double>& means) {
   const Crops crops = resynthesis_.HeldOut();
   Example batch = Make(crops, true);
   batch.input.content = smooth_.Content(batch.mels);

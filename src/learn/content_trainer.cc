@@ -138,7 +138,7 @@ class ContentLesson : public Lesson {
     return adam;
   }
   Losses Batch(const Moment& now) override;
-  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::vector<ValidationFigure> Validate(const std::vector<double>& means) override;
   std::string_view Best() const override { return "held_out_error"; }
   TrainedContent Result(const Trainer& trainer, const FeaturePack& features);
 
@@ -183,7 +183,7 @@ Losses ContentLesson::Batch(const Moment&) {
   return {loss, {loss}};
 }
 
-std::vector<Figure> ContentLesson::Validate(const std::vector<double>& means) {
+std::vector<ValidationFigure> ContentLesson::Validate(const std::vector<double>& means) {
   const std::int64_t frames = 200;
   const Crops crops = data_.Fixed(64, frames);
   const Tensor y = smooth_(mel_(data_.Samples(crops, frames * kContentHop)));

@@ -345,7 +345,7 @@ class EncoderLesson : public Lesson {
     return adam;
   }
   Losses Batch(const Moment& now) override;
-  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::vector<ValidationFigure> Validate(const std::vector<double>& means) override;
   std::string_view Best() const override { return "held_out_eer"; }
   TrainedEncoder Result(const Trainer& trainer);
 
@@ -399,7 +399,7 @@ Losses EncoderLesson::Batch(const Moment& now) {
   return {loss, {loss, right}};
 }
 
-std::vector<Figure> EncoderLesson::Validate(const std::vector<double>& means) {
+std::vector<ValidationFigure> EncoderLesson::Validate(const std::vector<double>& means) {
   const double eer = HeldOutEer(average_, cropper_, mel_, split_.held_out);
   return {{"loss", "  loss {:7.4f}", means[0]},
           {"accuracy", "  right {:5.1f} %", means[1], 100.0},

@@ -136,12 +136,12 @@ Losses Resynthesis::Compare(const Tensor& made, const Tensor& speech, const Mome
           {mel, critic, maker, feature}};
 }
 
-std::vector<Figure> Resynthesis::Figures(const std::vector<double>& means,
-                                         const std::vector<Figure>& measured) {
-  std::vector<Figure> figures = {{"mel", "  mel {:.4f}", means[0]},
-                                 {"critic", "  critic {:.3f}", means[1]},
-                                 {"maker", "  maker {:.3f}", means[2]},
-                                 {"feature", "  feature {:.3f} | held out:", means[3]}};
+std::vector<ValidationFigure> Resynthesis::Figures(const std::vector<double>& means,
+                                                   const std::vector<ValidationFigure>& measured) {
+  std::vector<ValidationFigure> figures = {{"mel", "  mel {:.4f}", means[0]},
+                                           {"critic", "  critic {:.3f}", means[1]},
+                                           {"maker", "  maker {:.3f}", means[2]},
+                                           {"feature", "  feature {:.3f} | held out:", means[3]}};
   figures.insert(figures.end(), measured.begin(), measured.end());
   return figures;
 }

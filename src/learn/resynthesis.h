@@ -85,8 +85,8 @@ class Resynthesis {
   // `speech` that it is compared with.
   Losses Compare(const torch::Tensor& made, const torch::Tensor& speech, const Moment& now);
   // The means of what Compare showed, and what was measured.
-  static std::vector<Figure> Figures(const std::vector<double>& means,
-                                     const std::vector<Figure>& measured);
+  static std::vector<ValidationFigure> Figures(const std::vector<double>& means,
+                                               const std::vector<ValidationFigure>& measured);
   double Distance(const torch::Tensor& made, const torch::Tensor& speech) const {
     return distance_(made, speech).item<double>();
   }

@@ -44,7 +44,7 @@ class SynthLesson : public Lesson {
 
   std::vector<Learner> Learners() override;
   Losses Batch(const Moment& now) override;
-  std::vector<Figure> Validate(const std::vector<double>& means) override;
+  std::vector<ValidationFigure> Validate(const std::vector<double>& means) override;
   std::string_view Best() const override { return "held_out_mel_student"; }
   TrainedSynth Result(const Trainer& trainer);
 
@@ -241,7 +241,7 @@ SynthLesson::Measured SynthLesson::Measure(const Crops& crops, const Tensor& con
   return m;
 }
 
-std::vector<Figure> SynthLesson::Validate(const std::vector<double>& means) {
+std::vector<ValidationFigure> SynthLesson::Validate(const std::vector<double>& means) {
   const Crops crops = resynthesis_.HeldOut();
   const Tensor of_teacher = Teacher(crops), of_student = Unchanged(crops);
   const double error = ErrorOverVariance(of_student, of_teacher);

@@ -50,7 +50,7 @@ std::map<std::string, at::Generator> Generators(torch::Device device) {
 }  // namespace
 
 double TrainingPoint::operator[](std::string_view name) const {
-  for (const Figure& f : figures) {
+  for (const ValidationFigure& f : figures) {
     if (f.name == name) return f.value;
   }
   throw Error(fmt::format("a validation without '{}'", name));
@@ -60,7 +60,7 @@ nlohmann::ordered_json CurveRecord(const std::vector<TrainingPoint>& curve, bool
   auto record = nlohmann::ordered_json::array();
   for (const TrainingPoint& point : curve) {
     nlohmann::ordered_json json = {{"step", point.step}};
-    for (const Figure& f : point.figures) json[f.name] = f.value;
+    for (const ValidationFigure& f : point.figures) json[f.name] = f.value;
     if (with_seconds) json["seconds"] = point.seconds;
     record.push_back(std::move(json));
   }
@@ -141,7 +141,7 @@ bool Trainer::Validate(Lesson& lesson) {
   const TrainingPoint point{clock_.Step(), clock_.Seconds(), lesson.Validate(means)};
   curve_.push_back(point);
   std::string line;
-  for (const Figure& f : point.figures) {
+  for (const ValidationFigure& f : point.figures) {
     line += fmt::format(fmt::runtime(f.format), f.scale * f.value);
   }
   fmt::print(stderr, "step {:6d}{}  {:.0f} s\n", point.step, line, clock_.Seconds());

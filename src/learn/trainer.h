@@ -49,7 +49,7 @@ struct Losses {
 };
 
 // What a validation says.
-struct Figure {
+struct ValidationFigure {
   const char* name;    // in records
   const char* format;  // in lines of progress, what stands before it included
   double value = 0.0;
@@ -59,7 +59,7 @@ struct Figure {
 struct TrainingPoint {
   std::int64_t step = 0;
   double seconds = 0.0;
-  std::vector<Figure> figures;
+  std::vector<ValidationFigure> figures;
 
   // Throws Error when there is none of this name.
   double operator[](std::string_view name) const;
@@ -78,7 +78,7 @@ class Lesson {
   virtual AdamOptions Adam() const { return {}; }
   virtual Losses Batch(const Moment& now) = 0;
   // Of the averages. `means`: of what Batch showed since the last validation, 0 without a batch.
-  virtual std::vector<Figure> Validate(const std::vector<double>& means) = 0;
+  virtual std::vector<ValidationFigure> Validate(const std::vector<double>& means) = 0;
   // The figure that is least for the best net.
   virtual std::string_view Best() const = 0;
 };

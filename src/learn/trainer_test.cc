@@ -37,7 +37,7 @@ class Sum : public Lesson {
     losses.push_back(loss.item<double>());
     return {loss, {loss, torch::ones({})}};
   }
-  std::vector<Figure> Validate(const std::vector<double>& means) override {
+  std::vector<ValidationFigure> Validate(const std::vector<double>& means) override {
     torch::rand({1});  // as real ones draw
     shown.push_back(means);
     const double score = scores.empty() ? 0.0 : scores[std::min(at_++, scores.size() - 1)];
