@@ -43,10 +43,8 @@ void AddStream(CLI::App& app) {
       "Reads raw PCM (little endian) on standard input and writes it in another voice to standard "
       "output as it arrives, as many samples as came in. The target is drawn once for the stream; "
       "neural with --strategy random draws another after each pause of half a second (in each "
-      "channel). Latency: 30 ms for mcadams with its pitch kept, 2.1 s for what goes through the "
-      "vocoder (voicemask, vtln, any change of pitch), at most 250 ms for neural (227 ms at 16 kHz "
-      "and up to 233 ms at other rates with the nets in the program). Rates above 48 kHz add 40 ms "
-      "for mcadams and the vocoder, rates below 16 kHz add 120 ms for the vocoder.",
+      "channel). The latency depends on the method, its parameters and the rate, from 30 ms to "
+      "about 2 s; it is printed before the first sample.",
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
       "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");
