@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 
 // Of a release of embeddings, whose record lies beside them.
 void ReadPoolRule(const fs::path& released, const MethodTable& methods, AttackMaterial& material) {
-  const fs::path file =
-      (fs::is_directory(released) ? released : released.parent_path()) / "sotto-run.json";
+  const fs::path file = RecordFile(released);
   if (!fs::exists(file)) {
     material.absent[Attacker::kPoolRule] = fmt::format(
         "'{}' has no sotto-run.json that tells how pseudonyms were chosen", released.string());

@@ -17,6 +17,12 @@ TEST(Gender, IsReadInBothCasesAndPrintedInOne) {
   EXPECT_STREQ(Name(Gender::kUnknown, ""), "");
 }
 
+TEST(TargetGender, OnlyTheListedOnesAreAllowed) {
+  for (const char* name : kTargetGenders) EXPECT_STREQ(Name(ParseTargetGender(name)), name);
+  EXPECT_EQ(ParseTargetGender("other"), TargetGender::kOther);
+  EXPECT_THROW(ParseTargetGender("f"), Error);
+}
+
 TEST(Gender, TheOtherOfUnknownIsUnknown) {
   EXPECT_EQ(OtherThan(Gender::kFemale), Gender::kMale);
   EXPECT_EQ(OtherThan(Gender::kMale), Gender::kFemale);

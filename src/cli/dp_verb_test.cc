@@ -191,6 +191,33 @@ TEST_F(Dp, ProtectEmbeddingWritesARecordAndCurves) {
   EXPECT_NE(ReadTextFile(curves + "/curve.html").find("not covered by ε"), std::string::npos);
 }
 
+TEST_F(Dp, ProtectEmbeddingRefusesTheFlagsOfAnotherMethodAndNamesIt) {
+  const std::string base = "protect-embedding in out --pool pool --method ";
+  for (const char* flag : {"--region nearest", "--gender same", "--N 5", "--N-star 2"}) {
+    const Outcome run = Sotto(base + "voice-ind --eps 1 " + flag);
+    EXPECT_EQ(run.code, 2) << flag;
+    EXPECT_NE(run.err.find(" belongs to --method pool; the method here is voice-ind"),
+              std::string::npos)
+        << run.err;
+  }
+  for (const char* flag : {"--eps 5", "--assignment-only"}) {
+    const Outcome run = Sotto(base + "pool " + flag);
+    EXPECT_EQ(run.code, 2) << flag;
+    EXPECT_NE(run.err.find(" belongs to --method voice-ind; the method here is pool"),
+              std::string::npos)
+        << run.err;
+  }
+  for (const char* flags :
+       {"--curve-eps 1", "--distance plda", "--plda b", "--distance plda --plda b"}) {
+    EXPECT_EQ(Sotto(base + "voice-ind --eps 1 " + flags).code, 2) << flags;
+  }
+  const std::string curve = "protect-embedding in --pool pool --method voice-ind --curve c ";
+  for (const char* flags :
+       {"--eps 5", "--assignment-only", "--private-report p", "--region dense"}) {
+    EXPECT_EQ(Sotto(curve + flags).code, 2) << flags;
+  }
+}
+
 TEST_F(Dp, ProtectEmbeddingKeepsWhatItMeasuredOutOfTheRelease) {
   const std::string in = MakeEmbeddings(folder_, "in", 6, 1);
   const std::string pool = MakeEmbeddings(folder_, "pool", 40, 2);

@@ -248,6 +248,8 @@ Option* Option::excludes(const std::string& other) {
 
 std::size_t Option::count() const { return impl_->option->count(); }
 
+std::string Option::name() const { return impl_->option->get_name(); }
+
 App::App(const std::string& description, const std::string& name)
     : impl_(std::make_unique<Impl>()) {
   impl_->app = std::make_shared<::CLI::App>(description, name);

@@ -58,6 +58,7 @@ class Option {
   Option* excludes(Option* other);
   Option* excludes(const std::string& other);
   std::size_t count() const;
+  std::string name() const;
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
+#include "report/verb_figures.h"
 #include "speaker/protect_embeddings.h"
 
 namespace sotto::cli {
@@ -21,6 +23,7 @@ struct Flags {
   TargetFlags target;
   ProtectCurveFlags curve;
   bool json = false;
+  std::map<std::string, std::vector<const CLI::Option*>> own;  // flags of one method alone
 };
 
 ProtectOptions ToOptions(const Flags& flags) {
@@ -30,7 +33,7 @@ ProtectOptions ToOptions(const Flags& flags) {
   options.voice_ind.per = per;
   options.voice_ind.context = flags.target.context;
   options.pool_options.region = ProgramPoolRegions().Find(flags.region);
-  options.pool_options.gender = ParsePoolGender(flags.gender);
+  options.pool_options.gender = ParseTargetGender(flags.gender);
   options.pool_options.per = per;
   options.pool_options.context = flags.target.context;
   if (flags.n > 0) options.pool_options.n = flags.n;
@@ -40,29 +43,37 @@ ProtectOptions ToOptions(const Flags& flags) {
   options.experiment_seed = flags.target.seed;
   options.files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
   options.files.npy = flags.format == "npy";
+  options.private_text = [](const ProtectReport& report) {
+    return PrivateReport(report, SOTTO_VERSION);
+  };
   return options;
 }
 
 void Check(const Flags& flags, bool has_eps) {
   const bool voice_ind = flags.method == "voice-ind";
   const ProtectOptions& options = flags.options;
+  for (const auto& [method, own] : flags.own) {
+    for (const CLI::Option* option : own) {
+      if (method == flags.method || option->count() == 0) continue;
+      throw CLI::ValidationError(fmt::format("{} belongs to --method {}; the method here is {}",
+                                             option->name(), method, flags.method));
+    }
+  }
   if (flags.curve.out.empty() == options.out.empty()) {
     throw CLI::ValidationError("give either OUT, or --curve");
   }
+  if ((flags.distance == "plda") == flags.plda.empty()) {
+    throw CLI::ValidationError("--plda goes with --distance plda, and the one needs the other");
+  }
   if (!flags.curve.out.empty()) {
-    if (!voice_ind) throw CLI::ValidationError("--curve is for voice-ind");
     if (options.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
-    if (!options.private_report.empty()) {
-      throw CLI::ValidationError("--private-report is for a release, not for --curve");
-    }
     return;
+  }
+  if (voice_ind && !flags.plda.empty()) {
+    throw CLI::ValidationError("--distance plda belongs to --method pool, and to --curve");
   }
   if (voice_ind && !has_eps) {
     throw CLI::ValidationError("voice-ind needs --eps: there is no default epsilon");
-  }
-  if (!voice_ind && has_eps) throw CLI::ValidationError("--eps is for voice-ind");
-  if (flags.distance == "plda" && flags.plda.empty()) {
-    throw CLI::ValidationError("--distance plda needs --plda");
   }
   if (options.pool.empty() && !(voice_ind && options.voice_ind.assignment_only)) {
     throw CLI::ValidationError("--pool is needed: public voices to draw from");
@@ -77,19 +88,10 @@ void Run(const Flags& flags) {
   const ProtectReport report = ProtectEmbeddings(ToOptions(flags), SOTTO_VERSION);
   for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
   // On stdout stands what may be released, and nothing else.
-  for (const std::string& note : report.private_notes) {
+  for (const std::string& note : PrivateNotes(report)) {
     fmt::print(stderr, "private, measured, not covered by epsilon: {}\n", note);
   }
-  if (flags.json) {
-    fmt::print("{}", report.record);
-    return;
-  }
-  fmt::print("{} utterances of {} speakers, drawn from {} voices: {}\n", report.utterances,
-             report.speakers, report.candidates, flags.options.out.string());
-  if (report.eps_per_speaker) {
-    fmt::print("epsilon {:g} per speaker; the bound was checked before anything was written\n",
-               *report.eps_per_speaker);
-  }
+  fmt::print("{}", PrintedProtection(report, flags.options.out.string(), flags.json));
 }
 
 }  // namespace
@@ -131,25 +133,31 @@ void AddProtectEmbedding(CLI::App& app) {
   CLI::Option* eps = verb->add_option("--eps,--epsilon", o.voice_ind.eps,
                                       "The bound for the two most distant voices; no default")
                          ->default_str("");
-  verb->add_flag("--assignment-only", o.voice_ind.assignment_only,
-                 "Accept protected speakers as candidates (without --pool they are the "
-                 "candidates); then only who got which voice is hidden");
-  flags->curve.Add(*verb);
+  CLI::Option* assignment =
+      verb->add_flag("--assignment-only", o.voice_ind.assignment_only,
+                     "Accept protected speakers as candidates (without --pool they are the "
+                     "candidates); then only who got which voice is hidden");
+  CLI::Option* curve = flags->curve.Add(*verb);
+  flags->own["voice-ind"] = {eps->excludes(curve), assignment->excludes(curve), curve};
   verb->heading("With --method pool");
-  verb->add_option(
-          "--region", flags->region,
-          "Where in the pool voices are taken from; farthest and nearest give the source away")
-      ->check(CLI::IsMember(ProgramPoolRegions().Names()));
-  verb->add_option("--gender", flags->gender, "Gender of the voices, compared with the speaker's")
-      ->check(CLI::IsMember({"same", "other", "random"}));
-  verb->add_option("--N", flags->n,
-                   "Voices in the region; default: 200, or half the pool where that is fewer")
-      ->default_str("")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--N-star", flags->n_star,
-                   "Voices of the region that are averaged; default: N/2")
-      ->default_str("")
-      ->check(CLI::PositiveNumber);
+  CLI::Option* region =
+      verb->add_option(
+              "--region", flags->region,
+              "Where in the pool voices are taken from; farthest and nearest give the source away")
+          ->check(CLI::IsMember(ProgramPoolRegions().Names()));
+  CLI::Option* gender = verb->add_option("--gender", flags->gender,
+                                         "Gender of the voices, compared with the speaker's")
+                            ->check(CLI::IsMember({kTargetGenders.begin(), kTargetGenders.end()}));
+  CLI::Option* n =
+      verb->add_option("--N", flags->n,
+                       "Voices in the region; default: 200, or half the pool where that is fewer")
+          ->default_str("")
+          ->check(CLI::PositiveNumber);
+  CLI::Option* n_star = verb->add_option("--N-star", flags->n_star,
+                                         "Voices of the region that are averaged; default: N/2")
+                            ->default_str("")
+                            ->check(CLI::PositiveNumber);
+  flags->own["pool"] = {region, gender, n, n_star};
   verb->heading("Targets and key");
   flags->target.Add(*verb);
   verb->heading("Output");
@@ -162,7 +170,8 @@ void AddProtectEmbedding(CLI::App& app) {
                    "Write what was measured on the voiceprints (the check of the bound, the "
                    "expected distance) to a new file, mode 0600, outside OUT: epsilon does not "
                    "cover it")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(curve);
   verb->add_flag("--json", flags->json, "Print the run record, as released, or the curve as JSON");
   verb->heading("Run");
   verb->add_option("--jobs", o.voice_ind.jobs, "Threads")->check(CLI::PositiveNumber);

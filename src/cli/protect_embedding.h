@@ -16,7 +16,7 @@ struct ProtectCurveFlags {
   std::vector<std::size_t> n;  // empty: a sixteenth, a quarter and all of the pool
   std::size_t repeats = 10;
 
-  void Add(CLI::App& verb);
+  CLI::Option* Add(CLI::App& verb);  // --curve
 };
 
 // Writes curve.json, curve.csv and curve.html into flags.out.

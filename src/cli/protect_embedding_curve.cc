@@ -10,23 +10,29 @@
 
 namespace sotto::cli {
 
-void ProtectCurveFlags::Add(CLI::App& verb) {
-  verb.add_option("--curve", out,
-                  "Write curve.json, curve.csv and curve.html to this folder, and protect nothing")
-      ->type_name("DIR");
+CLI::Option* ProtectCurveFlags::Add(CLI::App& verb) {
+  CLI::Option* curve =
+      verb.add_option(
+              "--curve", out,
+              "Write curve.json, curve.csv and curve.html to this folder, and protect nothing")
+          ->type_name("DIR");
   verb.add_option("--curve-eps", eps, "Epsilons of the curve, separated by commas")
+      ->needs(curve)
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
   verb.add_option("--curve-n", n,
                   "Numbers of candidates of the curve, separated by commas; default: a sixteenth, "
                   "a quarter and all of the pool")
+      ->needs(curve)
       ->default_str("")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::PositiveNumber);
   verb.add_option("--curve-repeats", repeats, "Draws for each speaker and point of the curve")
+      ->needs(curve)
       ->check(CLI::PositiveNumber);
+  return curve;
 }
 
 void RunProtectCurve(const ProtectCurveFlags& flags, const ProtectOptions& options,

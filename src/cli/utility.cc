@@ -7,6 +7,7 @@
 
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
+#include "release/release_record.h"
 #include "report/utility_report.h"
 
 namespace sotto::cli {
@@ -27,6 +28,7 @@ void Run(Flags& flags) {
   });
   options.intervals = flags.output.intervals;
   options.jobs = flags.output.intervals.jobs;
+  options.content = RecordedContent(options.released);
   const UtilityResult result = MeasureUtility(options);
   if (!flags.output.report.empty()) {
     WriteReport(flags.output.report,

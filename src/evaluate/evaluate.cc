@@ -53,7 +53,7 @@ std::vector<CellAttack::OneGender> ByGender(const Trials& all,
                                             const VerifyOptions& options) {
   std::vector<CellAttack::OneGender> list;
   if (!all.HasSpeakers()) return list;
-  for (const char* gender : {"F", "M"}) {
+  for (const Gender gender : {Gender::kFemale, Gender::kMale}) {
     Trials some;
     for (auto column : {&Trials::enrol, &Trials::test, &Trials::enrol_spk, &Trials::test_spk}) {
       (some.*column).names = (all.*column).names;
@@ -64,7 +64,7 @@ std::vector<CellAttack::OneGender> ByGender(const Trials& all,
     one.eer.value = std::nan("");
     for (std::size_t t = 0; t < all.size(); ++t) {
       const auto found = genders.find(all.enrol_spk.At(t));
-      if (found == genders.end() || found->second != ParseGender(gender)) continue;
+      if (found == genders.end() || found->second != gender) continue;
       some.scores.push_back(all.scores[t]);
       some.is_target.push_back(all.is_target[t]);
       one.n_tar += all.is_target[t];
@@ -355,6 +355,7 @@ class Runner {
     UtilityOptions options;
     options.original = o_.original;
     options.released = Released(cell);
+    options.content = RecordedContent(options.released);
     options.models = o_.models;
     options.trust_models = o_.trust_models;
     options.recognisers = o_.Recognisers();

@@ -79,8 +79,8 @@ struct CellAttack {
   // The strongest attacker's comparisons that claim a speaker of one gender: damage may fall on
   // some alone. Empty when no attacker linked speakers.
   struct OneGender {
-    std::string gender;  // "F" or "M"
-    Figure eer;          // NaN with the reason as remark
+    Gender gender = Gender::kUnknown;
+    Figure eer;  // NaN with the reason as remark
     std::size_t n_tar = 0, n_non = 0;
   };
   std::vector<OneGender> by_gender;

@@ -175,12 +175,25 @@ ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where
   return release;
 }
 
+fs::path RecordFile(const fs::path& released) {
+  return (fs::is_directory(released) ? released : released.parent_path()) / "sotto-run.json";
+}
+
+std::optional<std::string> RecordedContent(const fs::path& released) {
+  const fs::path path = RecordFile(released);
+  if (!fs::exists(path)) return std::nullopt;
+  const json record = TryParseJson(ReadTextFile(path));
+  if (!record.is_object() || !record.contains("method")) {
+    throw Error(fmt::format("'{}' is not a record of sotto anonymise", path.string()));
+  }
+  return record.value("content", std::string());
+}
+
 ReleaseRecord ReadReleaseRecord(const fs::path& released, const MethodTable& methods) {
-  const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
-  const fs::path path = folder / "sotto-run.json";
+  const fs::path path = RecordFile(released);
   if (!fs::exists(path)) {
     throw Error(fmt::format("'{}' has no sotto-run.json: attackers must know how it was protected",
-                            folder.string()));
+                            path.parent_path().string()));
   }
   return ParseReleaseRecord(ReadTextFile(path), path.string(), methods);
 }

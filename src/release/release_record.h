@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +43,15 @@ PoolRuleRecord ParsePoolRule(std::string_view json, const std::string& where,
 // table.
 ReleaseRecord ParseReleaseRecord(std::string_view json, const std::string& where,
                                  const MethodTable& methods = ProgramMethods());
-// Of the corpus at `released`: sotto-run.json in the folder, or beside a manifest file.
+// Of the corpus at `released`.
 ReleaseRecord ReadReleaseRecord(const std::filesystem::path& released,
                                 const MethodTable& methods = ProgramMethods());
+
+// The record's file, of a folder or beside a manifest or sound file; it may not be there.
+std::filesystem::path RecordFile(const std::filesystem::path& released);
+
+// The recogniser whose model the method uses itself (empty: of none), where there is a record.
+std::optional<std::string> RecordedContent(const std::filesystem::path& released);
 
 // The fields of a run record that an attacker's encoder must agree with, as written.
 std::map<std::string, std::string> SoundFields(const nlohmann::json& record,

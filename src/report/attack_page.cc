@@ -146,10 +146,8 @@ std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
   std::vector<bool> original, released, all(map.size(), true);
   for (const MapPoint& point : map) {
     speakers.push_back(point.speaker);
-    genders.push_back(fmt::format("{}, {}", point.released ? "protected" : "original",
-                                  point.gender == Gender::kFemale ? "female"
-                                  : point.gender == Gender::kMale ? "male"
-                                                                  : "unknown"));
+    genders.push_back(
+        fmt::format("{}, {}", point.released ? "protected" : "original", Word(point.gender)));
     original.push_back(!point.released);
     released.push_back(point.released);
   }

@@ -101,7 +101,7 @@ void PutMeasure(Json& json, const std::string& name, const Figure* figure) {
 Json ByGenderJson(const EvaluatedCell& cell) {
   Json json = Json::object();
   const auto groups = ByGender(cell.utility);
-  for (const char* gender : {"F", "M"}) {
+  for (const Gender gender : {Gender::kFemale, Gender::kMale}) {
     Json one;
     const auto& attacked = cell.attack.by_gender;
     const auto found = std::find_if(attacked.begin(), attacked.end(),
@@ -112,7 +112,7 @@ Json ByGenderJson(const EvaluatedCell& cell) {
     if (one["eer"].is_null()) {
       one["eer_reason"] = known ? found->eer.remark : "no attacker linked speakers";
     }
-    if (const auto group = groups.find(gender); group != groups.end()) {
+    if (const auto group = groups.find(Name(gender)); group != groups.end()) {
       const UtilitySummary summary = Summarise(cell.utility, group->second);
       one["wer"] = Rates("wer", cell.utility, Side::kProtected, &summary);
       one["wer_original"] = Rates("wer", cell.utility, Side::kOriginal, &summary);
@@ -123,7 +123,7 @@ Json ByGenderJson(const EvaluatedCell& cell) {
       put("dnsmos_ovr", Measure::kOvrReleased);
       put("pitch_correlation", Measure::kPitchCorrelationLagged);
     }
-    json[gender] = std::move(one);
+    json[Name(gender)] = std::move(one);
   }
   return json;
 }
@@ -139,6 +139,8 @@ Json LegalJson(const CellAttack& attack) {
   }
   return json;
 }
+
+}  // namespace
 
 Json CellJson(const EvaluatedCell& cell, const SpeakerNaming& naming,
               const LadderRow* unprotected) {
@@ -186,7 +188,9 @@ Json CellJson(const EvaluatedCell& cell, const SpeakerNaming& naming,
   return json;
 }
 
-Json Reference(const EvaluatedCell& cell, const LadderRow* unprotected) {
+Json ReferenceJson(const Evaluation& evaluation) {
+  const EvaluatedCell& cell = evaluation.cells.front();
+  const LadderRow* unprotected = Unprotected(evaluation);
   Json json =
       unprotected != nullptr ? RowJson(*unprotected) : Json{{"eer", nullptr}, {"ci", nullptr}};
   json["wer"] = Rates("wer", cell.utility, Side::kOriginal);
@@ -194,9 +198,7 @@ Json Reference(const EvaluatedCell& cell, const LadderRow* unprotected) {
   return json;
 }
 
-}  // namespace
-
-Json EvaluationDocument(const Evaluation& evaluation, const SpeakerNaming& naming) {
+std::string EvaluationJson(const Evaluation& evaluation, const SpeakerNaming& naming) {
   Json json = {{"sotto", evaluation.version}, {"measured", kMeasured}};
   json["originals"] = {{"recordings", evaluation.recordings},
                        {"utterances", evaluation.utterances},
@@ -206,18 +208,13 @@ Json EvaluationDocument(const Evaluation& evaluation, const SpeakerNaming& namin
   json["background"] = evaluation.background;
   json["seed"] = evaluation.seed ? Json(*evaluation.seed) : Json(nullptr);
   json["intervals"] = {{"resamples", evaluation.resamples}, {"level", evaluation.level}};
-  const LadderRow* unprotected = Unprotected(evaluation);
-  json["reference"] = Reference(evaluation.cells.front(), unprotected);
+  json["reference"] = ReferenceJson(evaluation);
   json["cells"] = Json::array();
   for (const EvaluatedCell& cell : evaluation.cells) {
-    json["cells"].push_back(CellJson(cell, naming, unprotected));
+    json["cells"].push_back(CellJson(cell, naming, Unprotected(evaluation)));
   }
   json["steps"] = {{"made", evaluation.steps_made}, {"found", evaluation.steps_found}};
-  return json;
-}
-
-std::string EvaluationJson(const Evaluation& evaluation, const SpeakerNaming& naming) {
-  return JsonText(EvaluationDocument(evaluation, naming));
+  return JsonText(json);
 }
 
 }  // namespace sotto

@@ -14,8 +14,11 @@ namespace sotto {
 // EER over back-ends, L and impostors), wer[], dnsmos_ovr, pitch_correlation, rtf, by_gender,
 // exposed[], residual_risk, notes[]}; steps. What could not be measured is null with a reason
 // beside it ("…_reason", or "reason" in the same object).
-nlohmann::ordered_json EvaluationDocument(const Evaluation& evaluation,
-                                          const SpeakerNaming& naming);
 std::string EvaluationJson(const Evaluation& evaluation, const SpeakerNaming& naming);
+
+// Of these cells[] and reference alone; `unprotected` may be null.
+nlohmann::ordered_json CellJson(const EvaluatedCell& cell, const SpeakerNaming& naming,
+                                const LadderRow* unprotected);
+nlohmann::ordered_json ReferenceJson(const Evaluation& evaluation);
 
 }  // namespace sotto

@@ -167,12 +167,12 @@ PageTable GenderTable(const Evaluation& evaluation) {
   for (const EvaluatedCell& cell : evaluation.cells) {
     const UtilityResult& utility = cell.utility;
     const auto groups = ByGender(utility);
-    for (const std::string gender : {"F", "M"}) {
-      std::vector<std::string> row = {cell.Name(), gender == "F" ? "female" : "male", "–"};
+    for (const Gender gender : {Gender::kFemale, Gender::kMale}) {
+      std::vector<std::string> row = {cell.Name(), Word(gender), "–"};
       for (const CellAttack::OneGender& one : cell.attack.by_gender) {
         if (one.gender == gender) row.back() = Percent(one.eer);
       }
-      const auto group = groups.find(gender);
+      const auto group = groups.find(Name(gender));
       if (group == groups.end()) {
         row.insert(row.end(), utility.recognisers.size() + 2, "–");
       } else {

@@ -114,7 +114,9 @@ class Fields {
     f("worst", x.worst)("exposed", x.exposed)("rows", x.rows)("unprotected", x.unprotected);
   }
   static void Describe(Fields f, CellAttack::OneGender& x) {
-    f("gender", x.gender)("eer", x.eer)("n_tar", x.n_tar)("n_non", x.n_non);
+    std::string gender = Name(x.gender);
+    f("gender", gender)("eer", x.eer)("n_tar", x.n_tar)("n_non", x.n_non);
+    x.gender = ParseGender(gender);
   }
   static void Describe(Fields f, CellAttack::Among& x) {
     f("n", x.n)("linkability", x.linkability)("linkability_chance", x.linkability_chance);

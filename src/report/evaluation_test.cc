@@ -73,7 +73,7 @@ TEST(EvaluationPage, SeparatedScoresAreFullyLinkableProtectedOrNot) {
   for (const int targets : {5, 10, 19, 20, 100}) {
     const Evaluation evaluation = Separated(targets);
     const SpeakerNaming naming = [](const std::string& s) { return s; };
-    const Json json = EvaluationDocument(evaluation, naming);
+    const Json json = Json::parse(EvaluationJson(evaluation, naming));
     for (const Json* row : {&json["reference"], &json["cells"][0]["worst"]}) {
       EXPECT_EQ((*row)["d_sys_unbiased"], 1.0) << targets;
       EXPECT_EQ((*row)["d_sys"].is_null(), targets < 20) << targets;  // the published rule says 0
@@ -113,7 +113,7 @@ class EvaluateRun : public ::testing::Test {
     options_.jobs = 2;
   }
   static Json Shown(const Evaluation& evaluation, const EvidenceKey& key) {
-    return EvaluationDocument(evaluation, key.Naming(false));
+    return Json::parse(EvaluationJson(evaluation, key.Naming(false)));
   }
 
   const TemporaryFolder folder_;

@@ -60,11 +60,10 @@ Json Originals(const Evaluation& evaluation, const EvidenceKey& key, const fs::p
           {"files", Sorted(std::move(files), "keyed_blake2b")}};
 }
 
-Json Protections(const Evaluation& evaluation, const Json& json, const EvidenceKey& key) {
+Json Protections(const Evaluation& evaluation, const EvidenceKey& key, bool names) {
   Json list = Json::array();
-  for (std::size_t c = 0; c < evaluation.cells.size(); ++c) {
-    const EvaluatedCell& cell = evaluation.cells[c];
-    Json one = json.at("cells")[c];
+  for (const EvaluatedCell& cell : evaluation.cells) {
+    Json one = CellJson(cell, key.Naming(names), Unprotected(evaluation));
     Json files = Json::array();
     for (const ProtectionResult::File& file : cell.protection.files) {
       files.push_back({{"id", key.RecordingId(file.id)}, {"sha256", file.sha256}});
@@ -112,7 +111,6 @@ std::string EvidenceKey::Fingerprint(const fs::path& original) const {
 
 std::string EvidenceJson(const Evaluation& evaluation, const EvidenceKey& key,
                          const fs::path& original, bool names) {
-  const Json json = EvaluationDocument(evaluation, key.Naming(names));
   Json evidence = {{"schema", "sotto-evidence-1"},
                    {"sotto", evaluation.version},
                    {"purpose",
@@ -123,19 +121,20 @@ std::string EvidenceJson(const Evaluation& evaluation, const EvidenceKey& key,
   evidence["originals"] = Originals(evaluation, key, original);
   evidence["speakers_named"] = names;
   evidence["attacker_model"] = {
-      {"ladder", json.at("ladder")},
-      {"encoder", json.at("encoder")},
+      {"ladder", evaluation.quick ? "quick" : "full"},
+      {"encoder", {{"name", evaluation.encoder}, {"fingerprint", evaluation.encoder_fingerprint}}},
       {"background_speech", evaluation.background},
       {"intervals", fmt::format("{:g} % bootstrap by speaker, {} resamples",
                                 100.0 * evaluation.level, evaluation.resamples)},
       {"eer",
        "share of wrong answers to 'is it the same person?' where both kinds of error are "
        "equally frequent; 0.5 is chance, lower is worse for privacy"}};
-  evidence["unprotected"] = json.at("reference");
-  evidence["protections"] = Protections(evaluation, json, key);
+  evidence["unprotected"] = ReferenceJson(evaluation);
+  evidence["protections"] = Protections(evaluation, key, names);
   Json risks = Json::array();
-  for (const Json& cell : json.at("cells")) {
-    risks.push_back({{"cell", cell.at("cell")}, {"text", cell.at("residual_risk")}});
+  for (const EvaluatedCell& cell : evaluation.cells) {
+    risks.push_back(
+        {{"cell", cell.id}, {"text", ResidualRisk(cell.attack.ladder, Unprotected(evaluation))}});
   }
   evidence["residual_risk"] = std::move(risks);
   evidence["not_covered"] = {"what is said: names, places and other words in the speech",

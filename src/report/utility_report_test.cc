@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/testing.h"
 #include "onnx/testing.h"
+#include "release/release_record.h"
 
 namespace sotto {
 namespace {
@@ -41,6 +42,7 @@ TEST(Utility, AllKeysAreThereAndAnUnmeasuredFigureIsNullWithItsReason) {
   UtilityOptions options;
   options.original = folder / "o";
   options.released = folder / "p";
+  options.content = RecordedContent(options.released);
   options.recognisers = {RecogniserChoice::Parse("moonshine")};
   options.intervals.resamples = 50;
   const UtilityResult result = MeasureUtility(options);

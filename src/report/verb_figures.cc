@@ -15,6 +15,7 @@
 #include "report/json_values.h"
 #include "speaker/embed_corpus.h"
 #include "speaker/ivector.h"
+#include "speaker/protect_embeddings.h"
 #include "speaker/score_sets.h"
 #include "speaker/verbal_scale.h"
 #include "targets/pseudo_speakers.h"
@@ -180,6 +181,66 @@ std::string PrintedVerification(const Verification& verification, const SpeakerE
                      encoder.Dimension()) +
          (llr ? fmt::format("LLR {:+.2f} (natural log): {}\n", *llr, VerbalScale(*llr))
               : "uncalibrated: the encoder's file does not say what likelihood ratio that is\n");
+}
+
+std::string PrintedProtection(const ProtectReport& protection, const std::string& folder,
+                              bool json) {
+  if (json) return protection.record;
+  std::string text =
+      fmt::format("{} utterances of {} speakers, drawn from {} voices: {}\n", protection.utterances,
+                  protection.speakers, protection.candidates, folder);
+  if (protection.eps_per_speaker) {
+    text +=
+        fmt::format("epsilon {:g} per speaker; the bound was checked before anything was written\n",
+                    *protection.eps_per_speaker);
+  }
+  return text;
+}
+
+std::vector<std::string> PrivateNotes(const ProtectReport& protection) {
+  if (const auto* pool = std::get_if<PoolMeasured>(&protection.measured)) {
+    return {fmt::format("at least {} candidates for each draw, N {}, N* {}", pool->candidates_least,
+                        pool->n, pool->n_star)};
+  }
+  const auto& measured = std::get<VoiceIndMeasured>(protection.measured);
+  std::vector<std::string> notes = {fmt::format(
+      "the bound holds on {} inputs x {} outputs, largest ratio {:.4f} of it; expected distance "
+      "{:.4f}",
+      measured.check.inputs, measured.check.candidates, measured.check.largest_ratio,
+      measured.expected_distance)};
+  if (measured.overlapping > 0) {
+    notes.push_back(
+        fmt::format("{} candidates are protected speakers: only the assignment is protected, the "
+                    "voiceprints themselves are shown",
+                    measured.overlapping));
+  }
+  return notes;
+}
+
+std::string PrivateReport(const ProtectReport& protection, const std::string& version) {
+  const auto* pool = std::get_if<PoolMeasured>(&protection.measured);
+  ordered_json json = {{"sotto", version},
+                       {"verb", "protect-embedding"},
+                       {"method", pool != nullptr ? "pool" : "voice-ind"},
+                       {"measured", kMeasured},
+                       {"private",
+                        "computed from the protected voiceprints: no part of the release, to be "
+                        "kept as private as they are"}};
+  if (pool != nullptr) {
+    json.update({{"candidates_at_least", pool->candidates_least},
+                 {"N", pool->n},
+                 {"N_star", pool->n_star}});
+    return JsonText(json);
+  }
+  const auto& [check, overlapping, distance] = std::get<VoiceIndMeasured>(protection.measured);
+  json["verified"] = {{"holds", check.holds},
+                      {"inputs", check.inputs},
+                      {"outputs", check.candidates},
+                      {"largest_ratio_to_bound", check.largest_ratio},
+                      {"largest_excess", check.largest_excess}};
+  json["candidates_among_protected"] = overlapping;
+  json["expected_distance"] = distance;
+  return JsonText(json);
 }
 
 std::string PrintedScores(const SetScores& scores, const ScoreSetOptions& options,

@@ -14,6 +14,7 @@ struct CalibratedEncoder;
 struct CorpusCheck;
 struct EmbeddedCorpus;
 struct FeaturePack;
+struct ProtectReport;
 struct RecordingFeatures;
 struct ScoreSetOptions;
 struct SetScores;
@@ -35,6 +36,12 @@ std::string PrintedEmbeddings(const EmbeddedCorpus& embedded, const SpeakerEncod
                               double seconds, const std::string& folder, bool json);
 std::string PrintedVerification(const Verification& verification, const SpeakerEncoder& encoder,
                                 bool json);
+std::string PrintedProtection(const ProtectReport& protection, const std::string& folder,
+                              bool json);
+// What was measured on the protected voiceprints: in lines for whoever runs it, and as the file of
+// ProtectOptions::private_report. No part of the release.
+std::vector<std::string> PrivateNotes(const ProtectReport& protection);
+std::string PrivateReport(const ProtectReport& protection, const std::string& version);
 // No file: the scores themselves.
 std::string PrintedScores(const SetScores& scores, const ScoreSetOptions& options,
                           const std::string& file, bool json);

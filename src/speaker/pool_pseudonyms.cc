@@ -119,7 +119,7 @@ class PoolDraws {
     }
     voices_ = MakeModels(pool, ModelOf::kSpeaker, Averaging::kPlain);
     labelled_ = pool.WithoutGender().empty();
-    if (options.gender != PoolGender::kRandom) {
+    if (options.gender != TargetGender::kRandom) {
       RequireGenders(pool, "the pool");
       RequireGenders(source, "the source");
     }
@@ -161,7 +161,7 @@ class PoolDraws {
     std::vector<std::size_t> all(voices_.ids.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     Gender wanted = Gender::kUnknown;
-    if (options_.gender == PoolGender::kRandom) {
+    if (options_.gender == TargetGender::kRandom) {
       if (!labelled_) return all;
       wanted = bits.Below(2) == 0 ? Gender::kFemale : Gender::kMale;
       const bool both = std::any_of(all.begin(), all.end(), [&](std::size_t i) {
@@ -170,7 +170,7 @@ class PoolDraws {
       if (!both) return all;  // a pool of one gender
     } else {
       const Gender own = source_.genders.at(speaker);
-      wanted = options_.gender == PoolGender::kSame ? own : OtherThan(own);
+      wanted = options_.gender == TargetGender::kSame ? own : OtherThan(own);
     }
     std::erase_if(all, [&](std::size_t i) { return pool_genders_.at(voices_.ids[i]) != wanted; });
     return all;
@@ -227,27 +227,8 @@ const PoolRegions& ProgramPoolRegions() {
   return table;
 }
 
-PoolGender ParsePoolGender(const std::string& name) {
-  for (const PoolGender gender : {PoolGender::kRandom, PoolGender::kSame, PoolGender::kOther}) {
-    if (name == Name(gender)) return gender;
-  }
-  throw Error(fmt::format("gender '{}': one of same, other, random", name));
-}
-
-const char* Name(PoolGender gender) {
-  switch (gender) {
-    case PoolGender::kSame:
-      return "same";
-    case PoolGender::kOther:
-      return "other";
-    case PoolGender::kRandom:
-      break;
-  }
-  return "random";
-}
-
 bool PoolOptions::DependsOnSource() const {
-  return region->Rule() != PoolRule::kIndependent || gender != PoolGender::kRandom;
+  return region->Rule() != PoolRule::kIndependent || gender != TargetGender::kRandom;
 }
 
 PoolRelease ReleasePool(const EmbeddingSet& source, const EmbeddingSet& pool,

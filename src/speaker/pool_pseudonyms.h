@@ -66,17 +66,10 @@ class PoolRegions : public DefinitionTable<PoolRegion> {
 // nearest.
 const PoolRegions& ProgramPoolRegions();
 
-enum class PoolGender {
-  kRandom,  // drawn, whatever the source's; without labels in the pool, all candidates
-  kSame,
-  kOther,
-};
-PoolGender ParsePoolGender(const std::string& name);
-const char* Name(PoolGender gender);
-
 struct PoolOptions {
   std::shared_ptr<const PoolRegion> region = ProgramPoolRegions().All().front();
-  PoolGender gender = PoolGender::kRandom;
+  // kRandom: drawn, whatever the source's; without labels in the pool, all candidates.
+  TargetGender gender = TargetGender::kRandom;
   ProtectPer per = ProtectPer::kSpeaker;
   std::optional<std::size_t> n;       // default min(200, half the candidates)
   std::optional<std::size_t> n_star;  // default N/2, at least 1

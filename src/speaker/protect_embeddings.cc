@@ -52,12 +52,12 @@ std::string SpaceText(const EncoderRecord& encoder, Eigen::Index dimension) {
 // What was drawn, what may be told of it, and what may not.
 struct Drawn {
   EmbeddingSet set;
-  std::string private_report;
-  std::vector<std::string> notes, private_notes;
+  std::vector<std::string> notes;
+  ProtectMeasured measured;
 };
 
 Drawn DrawVoiceInd(const EmbeddingSet& source, const EmbeddingSet& pool,
-                   const VoiceIndOptions& options, const Key& key, const std::string& version) {
+                   const VoiceIndOptions& options, const Key& key) {
   VoiceIndRelease release = ReleaseVoiceInd(source, pool, options, key);
   Drawn drawn;
   const double spent = release.budget.SequentialEpsilon(0.0);
@@ -72,25 +72,13 @@ Drawn DrawVoiceInd(const EmbeddingSet& source, const EmbeddingSet& pool,
   if (!source.genders.empty()) {
     drawn.notes.emplace_back("spk2gender is copied from the input: outside epsilon");
   }
-  const VoiceIndMeasured& measured = release.measured;
-  drawn.private_notes.push_back(fmt::format(
-      "the bound holds on {} inputs x {} outputs, largest ratio {:.4f} of it; expected distance "
-      "{:.4f}",
-      measured.check.inputs, measured.check.candidates, measured.check.largest_ratio,
-      measured.expected_distance));
-  if (measured.overlapping > 0) {
-    drawn.private_notes.push_back(
-        fmt::format("{} candidates are protected speakers: only the assignment is protected, the "
-                    "voiceprints themselves are shown",
-                    measured.overlapping));
-  }
-  drawn.private_report = PrivateReport(measured, version);
+  drawn.measured = release.measured;
   drawn.set = std::move(release.set);
   return drawn;
 }
 
 Drawn DrawPool(const EmbeddingSet& source, const EmbeddingSet& pool, const ProtectOptions& options,
-               const Key& key, const std::string& version) {
+               const Key& key) {
   std::optional<PldaBackend> plda;
   if (!options.plda.empty()) plda = ReadPldaBackend(options.plda);
   PoolRelease release =
@@ -102,11 +90,7 @@ Drawn DrawPool(const EmbeddingSet& source, const EmbeddingSet& pool, const Prote
                     "for protection",
                     options.pool_options.region->Name()));
   }
-  const PoolMeasured& measured = release.measured;
-  drawn.private_notes.push_back(fmt::format("at least {} candidates for each draw, N {}, N* {}",
-                                            measured.candidates_least, measured.n,
-                                            measured.n_star));
-  drawn.private_report = PrivateReport(measured, version);
+  drawn.measured = release.measured;
   drawn.set = std::move(release.set);
   return drawn;
 }
@@ -150,11 +134,11 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
   const Key key = ChooseKey(options.experiment_seed, options.key_file);
   const ProtectCounts counts = CountProtect(source, pool);
   Drawn drawn = options.method == ProtectMethod::kVoiceInd
-                    ? DrawVoiceInd(source, pool, options.voice_ind, key, version)
-                    : DrawPool(source, pool, options, key, version);
+                    ? DrawVoiceInd(source, pool, options.voice_ind, key)
+                    : DrawPool(source, pool, options, key);
   ProtectReport report{ProtectRecord(options, counts, version),
                        std::move(drawn.notes),
-                       std::move(drawn.private_notes),
+                       std::move(drawn.measured),
                        counts.utterances,
                        counts.speakers,
                        counts.pool_voices};
@@ -166,7 +150,7 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
   }
   MakeFolder(options.out);
   if (!options.private_report.empty()) {
-    WritePrivateFile(options.private_report, drawn.private_report);
+    WritePrivateFile(options.private_report, options.private_text(report));
   }
   EmbeddingFiles files = options.files;
   files.if_exists = IfExists::kRefuse;  // another run may have come meanwhile

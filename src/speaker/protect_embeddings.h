@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/random.h"
@@ -24,6 +26,17 @@ EmbeddingSet ReadPoolEmbeddings(const std::filesystem::path& path);
 
 enum class ProtectMethod { kVoiceInd, kPool };
 
+// Computed from the protected voiceprints: not to be released.
+using ProtectMeasured = std::variant<VoiceIndMeasured, PoolMeasured>;
+
+struct ProtectReport {
+  std::string record;  // the run record, JSON, as written to OUT/sotto-run.json
+  std::vector<std::string> notes;
+  ProtectMeasured measured;
+  std::size_t utterances = 0, speakers = 0, candidates = 0;
+  std::optional<double> eps_per_speaker = {};  // of voice-ind
+};
+
 struct ProtectOptions {
   std::filesystem::path in;
   std::filesystem::path out;   // a new folder
@@ -37,17 +50,9 @@ struct ProtectOptions {
   std::filesystem::path key_file;
   std::optional<std::uint64_t> experiment_seed;
   EmbeddingFiles files;
-  // What was measured on the voiceprints (speaker/protect_record.h), a new file of mode 0600
-  // outside OUT; empty: none.
+  // What was measured, a new file of mode 0600 outside OUT; empty: none. And what stands in it.
   std::filesystem::path private_report;
-};
-
-struct ProtectReport {
-  std::string record;  // the run record, JSON, as written to OUT/sotto-run.json
-  std::vector<std::string> notes;
-  std::vector<std::string> private_notes;  // measured on the voiceprints: not to be released
-  std::size_t utterances = 0, speakers = 0, candidates = 0;
-  std::optional<double> eps_per_speaker = {};  // of voice-ind
+  std::function<std::string(const ProtectReport&)> private_text;
 };
 
 // Throws Error when OUT exists and is not empty, when the private report exists or lies in OUT,

@@ -65,16 +65,6 @@ ordered_json PoolRecord(const PoolOptions& options, const ProtectCounts& counts,
           {"guarantee", "none that is formal: measure it with an attacker"}};
 }
 
-ordered_json PrivateHead(const char* method, const std::string& version) {
-  return {{"sotto", version},
-          {"verb", "protect-embedding"},
-          {"method", method},
-          {"measured", "measured, not covered by epsilon"},
-          {"private",
-           "computed from the protected voiceprints: no part of the release, to be kept as "
-           "private as they are"}};
-}
-
 }  // namespace
 
 ProtectCounts CountProtect(const EmbeddingSet& source, const EmbeddingSet& pool) {
@@ -115,26 +105,6 @@ std::string ProtectRecord(const ProtectOptions& options, const ProtectCounts& co
                       {"pool_voices", counts.pool_voices}};
   record["complete"] = true;
   return DumpJson(record, 2) + "\n";
-}
-
-std::string PrivateReport(const VoiceIndMeasured& measured, const std::string& version) {
-  ordered_json json = PrivateHead("voice-ind", version);
-  json["verified"] = {{"holds", measured.check.holds},
-                      {"inputs", measured.check.inputs},
-                      {"outputs", measured.check.candidates},
-                      {"largest_ratio_to_bound", measured.check.largest_ratio},
-                      {"largest_excess", measured.check.largest_excess}};
-  json["candidates_among_protected"] = measured.overlapping;
-  json["expected_distance"] = measured.expected_distance;
-  return DumpJson(json, 2) + "\n";
-}
-
-std::string PrivateReport(const PoolMeasured& measured, const std::string& version) {
-  ordered_json json = PrivateHead("pool", version);
-  json["candidates_at_least"] = measured.candidates_least;
-  json["N"] = measured.n;
-  json["N_star"] = measured.n_star;
-  return DumpJson(json, 2) + "\n";
 }
 
 }  // namespace sotto

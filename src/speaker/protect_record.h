@@ -33,8 +33,4 @@ double EpsilonPerSpeaker(const VoiceIndOptions& options, const ProtectCounts& co
 std::string ProtectRecord(const ProtectOptions& options, const ProtectCounts& counts,
                           const std::string& version);
 
-// The file of ProtectOptions::private_report: as private as the voiceprints.
-std::string PrivateReport(const VoiceIndMeasured& measured, const std::string& version);
-std::string PrivateReport(const PoolMeasured& measured, const std::string& version);
-
 }  // namespace sotto

@@ -102,7 +102,7 @@ TEST_F(ProtectRecords, DoNotNameOneOfTwentyCandidates) {
 
 TEST_F(ProtectRecords, OfPoolsDoNotTellWhichGendersWereProtected) {
   options_.method = ProtectMethod::kPool;
-  options_.pool_options.gender = PoolGender::kSame;
+  options_.pool_options.gender = TargetGender::kSame;
   EmbeddingSet pool = Voices("p", 30, 1, 2);
   for (const char* name : {"p1", "p3", "p5"})
     pool.genders[name] = Gender::kFemale;  // 18 women, 12 men
@@ -127,16 +127,20 @@ TEST_F(ProtectRecords, KeepOfTheEncoderWhatComparingNeeds) {
 
 TEST_F(ProtectRecords, MeasuredFiguresGoToAPrivateFileOnRequest) {
   options_.private_report = folder_ / "private.json";
+  VoiceIndMeasured measured;
+  options_.private_text = [&](const ProtectReport& report) {
+    measured = std::get<VoiceIndMeasured>(report.measured);
+    return "figures";
+  };
   Release(Voices("s", 4, 3, 1));
   struct stat info {};
   ASSERT_EQ(::stat(options_.private_report.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0600U);
-  const auto report = nlohmann::json::parse(ReadTextFile(options_.private_report));
-  EXPECT_EQ(report["measured"], "measured, not covered by epsilon");
-  EXPECT_TRUE(report["verified"]["holds"].get<bool>());
-  EXPECT_EQ(report["verified"]["inputs"], 34);
-  EXPECT_LE(report["verified"]["largest_ratio_to_bound"], 1.0);
-  EXPECT_GT(report["expected_distance"], 0.0);
+  EXPECT_EQ(ReadTextFile(options_.private_report), "figures");
+  EXPECT_TRUE(measured.check.holds);
+  EXPECT_EQ(measured.check.inputs, 34);
+  EXPECT_LE(measured.check.largest_ratio, 1.0);
+  EXPECT_GT(measured.expected_distance, 0.0);
 
   // What exists is not replaced, and nothing private comes to lie in the release.
   const fs::path out = folder_ / "refused";

@@ -181,7 +181,7 @@ TEST(Pool, RegionsAreWhatTheyAreCalled) {
 
 // The members of a pseudonym made of one voice: which genders were taken.
 std::set<Gender> GendersTaken(const EmbeddingSet& source, const EmbeddingSet& pool,
-                              PoolGender gender, Gender of) {
+                              TargetGender gender, Gender of) {
   PoolOptions options;
   options.gender = gender;
   options.n = 1;
@@ -201,15 +201,15 @@ std::set<Gender> GendersTaken(const EmbeddingSet& source, const EmbeddingSet& po
 TEST(Pool, GenderIsSameOtherOrDrawn) {
   const EmbeddingSet source = Voices("s", 40, 1, 1);
   const EmbeddingSet pool = Voices("p", 60, 1, 2);
-  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kSame, Gender::kFemale),
+  EXPECT_EQ(GendersTaken(source, pool, TargetGender::kSame, Gender::kFemale),
             (std::set<Gender>{Gender::kFemale}));
-  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kOther, Gender::kFemale),
+  EXPECT_EQ(GendersTaken(source, pool, TargetGender::kOther, Gender::kFemale),
             (std::set<Gender>{Gender::kMale}));
-  EXPECT_EQ(GendersTaken(source, pool, PoolGender::kRandom, Gender::kFemale).size(), 2U);
+  EXPECT_EQ(GendersTaken(source, pool, TargetGender::kRandom, Gender::kFemale).size(), 2U);
   EmbeddingSet unlabelled = pool;
   unlabelled.genders.erase("p3");
   PoolOptions options;
-  options.gender = PoolGender::kSame;
+  options.gender = TargetGender::kSame;
   EXPECT_THROW(ReleasePool(source, unlabelled, options, kKey), Error);
 }
 
@@ -308,7 +308,7 @@ TEST(ProtectedXvectors, RealPoolOf1160SpeakersWithItsPlda) {
   const PldaBackend plda = ReadPldaBackend(folder);
   PoolOptions options;
   options.region = ProgramPoolRegions().Find("farthest");
-  options.gender = PoolGender::kSame;
+  options.gender = TargetGender::kSame;
   const PoolRelease far = ReleasePool(pool.Select(first), pool.Select(rest), options, kKey, &plda);
   EXPECT_TRUE(far.set.vectors.allFinite());
   VoiceIndOptions ind;

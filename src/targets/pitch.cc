@@ -25,19 +25,6 @@ const char* Name(PitchMode mode) {
   return kNames[static_cast<std::size_t>(mode)];
 }
 
-TargetGender ParseTargetGender(std::string_view name) {
-  for (const TargetGender gender :
-       {TargetGender::kSame, TargetGender::kOther, TargetGender::kRandom}) {
-    if (name == Name(gender)) return gender;
-  }
-  throw Error(fmt::format("target gender '{}': same, other or random is allowed", name));
-}
-
-const char* Name(TargetGender gender) {
-  constexpr std::array kNames = {"same", "other", "random"};
-  return kNames[static_cast<std::size_t>(gender)];
-}
-
 double PitchMap::Map(double f0_hz) const {
   return std::clamp(std::exp(offset + slope * std::log(f0_hz)), 50.0, 800.0);
 }

@@ -19,12 +19,6 @@ enum class PitchMode { kKeep, kTarget, kRandom };
 PitchMode ParsePitchMode(std::string_view name);
 const char* Name(PitchMode mode);
 
-// Which voices of the pool may be targets, by the source's gender.
-enum class TargetGender { kSame, kOther, kRandom };
-// "same", "other", "random"; Error for anything else.
-TargetGender ParseTargetGender(std::string_view name);
-const char* Name(TargetGender gender);
-
 // ln f' = offset + slope·ln f, kept between 50 and 800 Hz.
 struct PitchMap {
   double offset = 0.0;

@@ -5,12 +5,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "assess/panels.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/json.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "utility/one_side.h"
@@ -18,7 +15,6 @@
 #include "utility/voice_distinctiveness.h"
 
 namespace sotto {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -56,18 +52,6 @@ bool IsPause(std::size_t k) {
          k == static_cast<std::size_t>(Measure::kPauseRatioOriginal);
 }
 
-// What the run record beside the protected speech says about the models the method used.
-std::optional<std::string> ContentModel(const fs::path& released) {
-  const fs::path folder = fs::is_directory(released) ? released : released.parent_path();
-  const fs::path record = folder / "sotto-run.json";
-  if (!fs::exists(record)) return std::nullopt;
-  const auto json = TryParseJson(ReadTextFile(record));
-  if (!json.is_object() || !json.contains("method")) {
-    throw Error(fmt::format("'{}' is not a record of sotto anonymise", record.string()));
-  }
-  return json.value("content", std::string());
-}
-
 Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
   const ModelFolders models = ModelFolders::Default(options.models, options.trust_models);
   Judges judges = OpenJudges(models, options.encoder);
@@ -81,11 +65,10 @@ Judges OpenAll(const UtilityOptions& options, UtilityResult& result) {
   if (choices.empty()) {
     for (const std::string& name : RecogniserNames()) choices.push_back({name, 0});
   }
-  const std::optional<std::string> content = ContentModel(options.released);
   for (const RecogniserChoice& choice : choices) {
     RecogniserJudgement judgement;
     judgement.name = choice.name;
-    if (content) judgement.shares_model_with_method = *content == choice.name;
+    if (options.content) judgement.shares_model_with_method = *options.content == choice.name;
     Judges::Transcriber transcriber;
     transcriber.hears.assign(result.utterances.size(), 0);
     if (!result.utterances[0].text) {

@@ -33,6 +33,7 @@ struct UtilityOptions {
   std::filesystem::path models;               // searched before the usual folders
   bool trust_models = false;                  // taken as they are (onnx/models.h)
   std::vector<RecogniserChoice> recognisers;  // empty: all there are
+  std::optional<std::string> content;         // RecordedContent (release/release_record.h)
   std::string encoder = "default";            // speaker/encoder.h, for g_vd_db
   std::size_t limit = 0;                      // utterances, spread over the speakers; 0: all
   std::size_t rated = 0;                      // of them by DNSMOS, the dearest judge; 0: all

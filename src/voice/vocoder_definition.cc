@@ -54,7 +54,7 @@ Parameter TargetGenderParameter() {
   return {
       .name = "target-gender",
       .preset = "random",
-      .choices = {"same", "other", "random"},
+      .choices = {kTargetGenders.begin(), kTargetGenders.end()},
       .help =
           "Gender of the target voice, compared with the speaker's (same and other need a method "
           "with a target voice, or --pitch target)",
