@@ -66,4 +66,4 @@ list(LENGTH made count)
 expect("files of a corpus" ${count} 8)
 
 run(${work}/build/figures ${sounds} WORKING_DIRECTORY ${work} OUTPUT_VARIABLE said)
-expect(figures "${said}" "eer\t[01]\\.[0-9]+\t[01]\\.[0-9]+ to [01]\\.[0-9]+\tprobability\n.*")
+expect(figures "${said}" "EER [01]\\.[0-9]+ .[01]\\.[0-9]+, [01]\\.[0-9]+.\n")
