@@ -172,16 +172,20 @@ TEST(Material, TheDealerForgetsWhatNoServerHas) {
   limits.stock = 16;
   limits.forget_s = 0.4;
   LocalParties parties(limits);
-  const auto masks = [&](const LoadedModel& loaded) {
-    return fs::exists(parties.Config(Role::kDealer).state / (loaded.id + ".masks"));
-  };
+  const fs::path state = parties.Config(Role::kDealer).state;
+  const auto path = [&](const LoadedModel& loaded) { return state / (loaded.id + ".masks"); };
+  const auto masks = [&](const LoadedModel& loaded) { return fs::exists(path(loaded)); };
   const LoadedModel kept = parties.Load(model, "kept", Scenario::kSharedModel);
   const LoadedModel gone = parties.Load(model, "gone", Scenario::kSharedModel);
   const LoadedModel later = parties.Load(model, "later", Scenario::kSharedModel);
   ASSERT_TRUE(kept.active && gone.active && later.active);
   ASSERT_TRUE(masks(kept) && masks(gone) && masks(later));
+  const fs::path kept_name = parties.Folder() / "same-file";
+  fs::create_hard_link(path(gone), kept_name);
   RetireModelAtServers(parties.Config(Role::kProvider), "gone");
   EXPECT_TRUE(Eventually([&] { return !masks(gone); }));
+  const std::string left = ReadTextFile(kept_name);
+  EXPECT_TRUE(!left.empty() && left == std::string(left.size(), '\0'));
   // Not while a server is away, which may have it.
   for (const std::size_t p : {0, 1}) parties.StopServer(p);
   std::this_thread::sleep_for(std::chrono::milliseconds(1000));
