@@ -34,7 +34,7 @@ void LaplaceDraw(benchmark::State& state) {
 BENCHMARK(LaplaceDraw);
 
 void GaussianDraw(benchmark::State& state) {
-  const GaussianMechanism mechanism(1.0, 1e-5, 1.0);
+  const auto mechanism = GaussianMechanism::ForNoise(1.0, 1.0);
   const double value = 0.5;
   SecureBits bits;
   Budget budget;

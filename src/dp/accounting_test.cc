@@ -131,6 +131,17 @@ TEST(MethodCard, ReferenceValuesOfDpSgd) {
   EXPECT_NEAR(1.0 / GaussianMu(1.0, 1e-5), 3.730632, 1e-6);
 }
 
+// Training that adds a record K times and one draw of noise: what is claimed, and the truth.
+TEST(MethodCard, AccumulatedParticipationsAgainstTheirClaim) {
+  EXPECT_NEAR(GaussianEpsilon(std::sqrt(100.0) / 10.0, 1e-5), 4.38, 0.005);
+  EXPECT_NEAR(GaussianEpsilon(100.0 / 10.0, 1e-5), 91.8, 0.05);
+  const double q = 256.0 / 60000.0;
+  EXPECT_NEAR(GaussianEpsilon(q * 14062 / 1.1, 1e-5), 1719.0, 1.0);
+  EXPECT_NEAR(RepeatedParticipationEpsilon(q, 14062, 1.1, 1e-5), 3794.0, 1.0);
+  EXPECT_NEAR(RepeatedParticipationEpsilon(1.0, 100, 10.0, 1e-5), GaussianEpsilon(10.0, 1e-5),
+              1e-6);
+}
+
 TEST(MethodCard, OneRunAudits) {
   const auto eps = [](std::uint64_t m, std::uint64_t r, std::uint64_t v) {
     return OneRunEpsilon({m, r, v, 1e-5}, 0.05);
@@ -203,6 +214,13 @@ TEST(Pld, PureCompositionEqualsTheBinomialSum) {
     EXPECT_GE(found.eps, asked - 1e-6);
     EXPECT_LT(found.eps - found.eps_lower, 1e-4);
   }
+}
+
+TEST(Pld, ApproximateEventsAddTheirDelta) {
+  PrivacyEvent event = PrivacyEvent::Approximate(0.1, 1e-6, "unknown");
+  event.count = 5;
+  EXPECT_TRUE(std::isinf(Pld(event, 4e-6).eps));
+  EXPECT_LE(Pld(event, 1e-4).eps, 0.5 + 1e-6);
 }
 
 TEST(Pld, MixedCompositionLiesBelowTheSumOfItsParts) {
@@ -285,6 +303,15 @@ TEST(Budget, CompositionRulesAgreeOnWhatTheyMust) {
   gaussian.Spend(PrivacyEvent::Gaussian(2.0));
   EXPECT_GE(*gaussian.ConcentratedEpsilon(1e-5), GaussianEpsilon(0.5, 1e-5));
   EXPECT_LE(*gaussian.ConcentratedEpsilon(1e-5), gaussian.RenyiEpsilon(1e-5).eps + 1e-5);
+}
+
+TEST(Budget, ALimitRefusesBeforeAnythingIsSpent) {
+  Budget budget = Budget::WithLimit(1.0, 0.0);
+  budget.Spend(PrivacyEvent::Pure(0.6, "rr"));
+  EXPECT_THROW(budget.Spend(PrivacyEvent::Pure(0.6, "rr")), Error);
+  EXPECT_THROW(budget.Spend(PrivacyEvent::Gaussian(100.0)), Error);  // has no pure epsilon
+  EXPECT_NEAR(budget.SequentialEpsilon(0.0), 0.6, 1e-12);
+  budget.Spend(PrivacyEvent::Pure(0.4, "rr"));
 }
 
 TEST(Budget, CalibratedNoiseMeetsItsEpsilonAndHardlyMore) {

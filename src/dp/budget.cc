@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "dp/gaussian.h"
@@ -19,10 +20,11 @@ bool IsGaussian(const PrivacyEvent& event) {
   return event.kind == EventKind::kGaussian || event.kind == EventKind::kSubsampledGaussian;
 }
 
-// Epsilon of single uses. Gaussian ones divide `delta` evenly; subsampled ones count as one use, by
-// RDP.
+// (eps, delta) of single uses. Gaussian ones divide `delta` evenly; subsampled ones count as one
+// use, by RDP.
 struct Use {
   double eps;
+  double delta;
   double count;
 };
 
@@ -36,14 +38,14 @@ std::vector<Use> Uses(std::span<const PrivacyEvent> events, double delta) {
   for (const PrivacyEvent& event : events) {
     const auto count = static_cast<double>(event.count);
     if (!IsGaussian(event)) {
-      uses.push_back({event.eps, count});
+      uses.push_back({event.eps, event.delta, count});
     } else if (!(delta > 0.0)) {
-      uses.push_back({kInfinity, 1.0});
+      uses.push_back({kInfinity, 0.0, 1.0});
     } else if (event.kind == EventKind::kGaussian) {
-      uses.push_back({GaussianEpsilon(1.0 / event.noise, delta / shares), count});
+      uses.push_back({GaussianEpsilon(1.0 / event.noise, delta / shares), delta / shares, count});
     } else {
       const auto orders = DefaultRdpOrders();
-      uses.push_back({RdpCompose({&event, 1}, delta / shares, orders).eps, 1.0});
+      uses.push_back({RdpCompose({&event, 1}, delta / shares, orders).eps, delta / shares, 1.0});
     }
   }
   return uses;
@@ -51,31 +53,70 @@ std::vector<Use> Uses(std::span<const PrivacyEvent> events, double delta) {
 
 }  // namespace
 
+Budget Budget::WithLimit(double eps, double delta) {
+  CheckEpsilon(eps);
+  if (!(delta >= 0.0 && delta < 1.0)) {
+    throw Error(fmt::format("delta {}: must lie from 0 to below 1", delta));
+  }
+  Budget budget;
+  budget.limit_eps_ = eps;
+  budget.limit_delta_ = delta;
+  return budget;
+}
+
 void Budget::Spend(const PrivacyEvent& event) {
   event.Validate();
-  for (PrivacyEvent& known : events_) {
+  Budget after = *this;
+  bool merged = false;
+  for (PrivacyEvent& known : after.events_) {
     if (known.mechanism == event.mechanism && known.kind == event.kind && known.eps == event.eps &&
-        known.noise == event.noise && known.q == event.q) {
+        known.delta == event.delta && known.noise == event.noise && known.q == event.q) {
       known.count += event.count;
-      return;
+      merged = true;
     }
   }
-  events_.push_back(event);
+  if (!merged) after.events_.push_back(event);
+  after.CheckLimit();
+  *this = std::move(after);
+}
+
+void Budget::CheckLimit() const {
+  if (!limit_eps_) return;
+  double spent = SequentialEpsilon(limit_delta_);
+  if (limit_delta_ > 0.0 && limit_delta_ > OwnDelta()) {
+    spent = std::min(spent, RenyiEpsilon(limit_delta_).eps);
+  }
+  if (spent > *limit_eps_ * (1.0 + 1e-12)) {
+    throw Error(
+        fmt::format("privacy budget: this would spend epsilon {:.6g} at delta {:.3g}, and "
+                    "the limit is {:.6g}",
+                    spent, limit_delta_, *limit_eps_));
+  }
+}
+
+double Budget::OwnDelta() const {
+  double sum = 0.0;
+  for (const PrivacyEvent& event : events_) sum += event.delta * static_cast<double>(event.count);
+  return sum;
 }
 
 double Budget::SequentialEpsilon(double delta) const {
+  const double open = delta - OwnDelta();
+  if (open < 0.0) return kInfinity;
   double sum = 0.0;
-  for (const Use& use : Uses(events_, delta)) sum += use.count * use.eps;
+  for (const Use& use : Uses(events_, open)) sum += use.count * use.eps;
   return sum;
 }
 
 double Budget::AdvancedEpsilon(double delta) const {
   CheckDelta(delta);
-  const double slack = 0.5 * delta;  // the other half is for the Gaussian uses
+  const double open = delta - OwnDelta();
+  if (!(open > 0.0)) return SequentialEpsilon(delta);
+  const double slack = 0.5 * open;  // the other half is for the Gaussian uses
   double linear = 0.0;
   double drift = 0.0;
   double squares = 0.0;
-  for (const Use& use : Uses(events_, delta - slack)) {
+  for (const Use& use : Uses(events_, open - slack)) {
     linear += use.count * use.eps;
     drift += use.count * use.eps * std::tanh(0.5 * use.eps);
     squares += use.count * use.eps * use.eps;
@@ -107,6 +148,7 @@ std::optional<double> Budget::Rho() const {
       case EventKind::kLaplace:
         sum += count * 0.5 * event.eps * event.eps;
         break;
+      case EventKind::kApproximate:
       case EventKind::kSubsampledGaussian:
         return std::nullopt;
     }

@@ -15,9 +15,17 @@ namespace sotto {
 
 class Budget {
  public:
+  // Without a limit it only counts.
+  Budget() = default;
+  // Refuses (Error, before anything is released) what would go beyond (eps, delta). delta may be 0:
+  // then only pure mechanisms fit.
+  static Budget WithLimit(double eps, double delta);
+
   void Spend(const PrivacyEvent& event);
   const std::vector<PrivacyEvent>& Events() const { return events_; }
   bool Empty() const { return events_.empty(); }
+  // The delta that mechanisms spend by themselves, whatever the accountant (sum over uses).
+  double OwnDelta() const;
 
   // The smallest epsilon each rule can show for this delta; all are valid, the smallest counts.
   // Sequential: the sum (Dwork et al. 2006); Gaussian uses share the delta evenly. Needs no delta
@@ -28,13 +36,17 @@ class Budget {
   RdpEpsilon RenyiEpsilon(double delta) const;
   PldEpsilon LossEpsilon(double delta, const PldOptions& options = {}) const;
 
-  // zCDP (Bun & Steinke 2016): the sum of rho, absent where a mechanism has none (subsampling);
-  // and the epsilon it gives at this delta, minimised over all orders.
+  // zCDP (Bun & Steinke 2016): the sum of rho, absent where a mechanism has none (subsampling,
+  // approximate); and the epsilon it gives at this delta, minimised over all orders.
   std::optional<double> Rho() const;
   std::optional<double> ConcentratedEpsilon(double delta) const;
 
  private:
+  void CheckLimit() const;
+
   std::vector<PrivacyEvent> events_;
+  std::optional<double> limit_eps_;
+  double limit_delta_ = 0.0;
 };
 
 // The smallest sigma/sensitivity with which `steps` uses on Poisson samples of rate q stay within

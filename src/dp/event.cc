@@ -17,6 +17,13 @@ PrivacyEvent PrivacyEvent::Pure(double eps, std::string mechanism) {
   return event;
 }
 
+PrivacyEvent PrivacyEvent::Approximate(double eps, double delta, std::string mechanism) {
+  PrivacyEvent event = Pure(eps, std::move(mechanism));
+  event.kind = EventKind::kApproximate;
+  event.delta = delta;
+  return event;
+}
+
 PrivacyEvent PrivacyEvent::Laplace(double eps) {
   PrivacyEvent event = Pure(eps, "laplace");
   event.kind = EventKind::kLaplace;
@@ -52,6 +59,7 @@ void PrivacyEvent::Validate() const {
     return;
   }
   CheckEpsilon(eps);
+  if (kind == EventKind::kApproximate) CheckDelta(delta);
 }
 
 }  // namespace sotto

@@ -130,6 +130,7 @@ LossGrid EmptyGrid(const LossModel& model, double step, double offset) {
   grid.offset = offset;
   grid.first = FloorIndex(low - offset, step) - 1;
   grid.mass.assign(static_cast<std::size_t>(FloorIndex(high - offset, step) + 4 - grid.first), 0.0);
+  grid.infinite = model.infinite;
   return grid;
 }
 
@@ -173,9 +174,12 @@ std::vector<LossModel> LossModels(const PrivacyEvent& event, double tail) {
       model.curve = std::make_unique<LaplaceCurve>(event.eps);
       model.atoms = {{event.eps, 0.5}, {-event.eps, 0.5 * std::exp(-event.eps)}};
       break;
-    case EventKind::kPure: {
+    case EventKind::kPure:
+    case EventKind::kApproximate: {
       const double keep = 1.0 / (1.0 + std::exp(-event.eps));
-      model.atoms = {{event.eps, keep}, {-event.eps, 1.0 - keep}};
+      model.atoms = {{event.eps, (1.0 - event.delta) * keep},
+                     {-event.eps, (1.0 - event.delta) * (1.0 - keep)}};
+      model.infinite = event.delta;
       break;
     }
   }

@@ -36,6 +36,7 @@ struct LossModel {
   };
   std::unique_ptr<LossCurve> curve;  // may be null
   std::vector<Atom> atoms;
+  double infinite = 0.0;  // mass of P where Q has none
 
   // The lowest and the highest loss.
   std::pair<double, double> Range() const;
@@ -51,7 +52,7 @@ struct LossGrid {
   double offset = 0.0;
   std::int64_t first = 0;
   std::vector<double> mass;
-  double infinite = 0.0;  // mass of P where Q has none
+  double infinite = 0.0;
 };
 
 // Never understates: each mass between two grid points is split onto both so that P and Q keep

@@ -38,6 +38,23 @@ std::vector<double> AddNoise(std::span<const double> values, const NoiseGrid& gr
 
 }  // namespace
 
+std::vector<double> ClipL1(std::span<const double> v, double bound) {
+  CheckSensitivity(bound);
+  double largest = 0.0;
+  for (const double value : v) {
+    if (!std::isfinite(value)) throw Error("clipping: a value is not finite");
+    largest = std::max(largest, std::abs(value));
+  }
+  // The norm of v/largest cannot overflow; 1e-12 covers the rounding of all operations here.
+  double norm = 0.0;
+  for (const double value : v) norm += largest > 0.0 ? std::abs(value / largest) : 0.0;
+  const double length = norm * (1.0 + 1e-12);
+  std::vector<double> clipped(v.begin(), v.end());
+  if (length * largest <= bound) return clipped;
+  for (double& value : clipped) value = value / largest * (bound / length * (1.0 - 1e-12));
+  return clipped;
+}
+
 LaplaceMechanism::LaplaceMechanism(double eps, double l1_sensitivity, std::size_t dimension)
     : eps_(eps), dimension_(dimension) {
   CheckEpsilon(eps);
@@ -54,17 +71,27 @@ std::vector<double> LaplaceMechanism::Release(std::span<const double> values, Bu
   return AddNoise(values, grid_, [&] { return DiscreteLaplace(scale_units_, bits); });
 }
 
-GaussianMechanism::GaussianMechanism(double eps, double delta, double l2_sensitivity,
-                                     std::size_t dimension)
-    : noise_(1.0 / GaussianMu(eps, delta)), dimension_(dimension) {
+GaussianMechanism::GaussianMechanism(double noise, double l2_sensitivity, std::size_t dimension)
+    : noise_(noise), dimension_(dimension) {
+  PrivacyEvent::Gaussian(noise).Validate();
   CheckSensitivity(l2_sensitivity);
   if (dimension >= (std::size_t{1} << 20)) {
     throw Error(fmt::format("dimension {}: at most 2^20 − 1", dimension));
   }
-  grid_ = NoiseGrid::ForScale(noise_ * l2_sensitivity);
+  grid_ = NoiseGrid::ForScale(noise * l2_sensitivity);
   const double units =
       grid_.Units(l2_sensitivity) + std::sqrt(static_cast<double>(dimension)) + 4.0;
-  sigma_units_ = CeilUnits(units * noise_);
+  sigma_units_ = CeilUnits(units * noise);
+}
+
+GaussianMechanism GaussianMechanism::ForEpsilon(double eps, double delta, double l2_sensitivity,
+                                                std::size_t dimension) {
+  return {1.0 / GaussianMu(eps, delta), l2_sensitivity, dimension};
+}
+
+GaussianMechanism GaussianMechanism::ForNoise(double noise, double l2_sensitivity,
+                                              std::size_t dimension) {
+  return {noise, l2_sensitivity, dimension};
 }
 
 std::vector<double> GaussianMechanism::Release(std::span<const double> values, Budget& budget,

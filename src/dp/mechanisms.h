@@ -1,6 +1,6 @@
-// Laplace, Gaussian, exponential and randomised response. Each release reports into a Budget first,
-// and draws from the given bits (bits.h) by the exact samplers of samplers.h. No parameter has a
-// default that would spend privacy unasked.
+// Laplace, Gaussian, exponential and randomised response. Each release reports into a Budget first
+// (a refused budget releases nothing), and draws from the given bits (bits.h) by the exact samplers
+// of samplers.h. No parameter has a default that would spend privacy unasked.
 //
 // Laplace noise in doubles reveals its input through the low bits (Mironov 2012: most outputs of
 // the textbook version exclude the neighbouring input with certainty). Here value and noise are
@@ -20,8 +20,13 @@
 
 namespace sotto {
 
+// Scales v down to L1 norm at most `bound`, rounding included; what is within stays as it is.
+// Throws Error when a value is not finite.
+std::vector<double> ClipL1(std::span<const double> v, double bound);
+
 // eps-DP noise of scale sensitivity/eps on every coordinate. `l1_sensitivity` is the largest L1
-// distance between the values of neighbouring inputs, which is the caller's to prove.
+// distance between the values of neighbouring inputs: the caller's proof, or ClippedSensitivity()
+// of a ClipL1 bound.
 class LaplaceMechanism {
  public:
   LaplaceMechanism(double eps, double l1_sensitivity, std::size_t dimension = 1);
@@ -39,14 +44,17 @@ class LaplaceMechanism {
   std::uint64_t scale_units_;
 };
 
-// (eps, delta)-DP by analytic calibration; L2 sensitivity.
+// (eps, delta)-DP by analytic calibration, or with a noise of one's own; L2 sensitivity.
 //
 // The discrete Gaussian on this grid is the rounded continuous one up to a factor e^{±η} with η
 // below 2^−70·(1 + (z/σ)²) in every coordinate, and rounding is post-processing: four grid units
 // more sensitivity (2^−38 of the noise) pay for it in any dimension below 2^20.
 class GaussianMechanism {
  public:
-  GaussianMechanism(double eps, double delta, double l2_sensitivity, std::size_t dimension = 1);
+  static GaussianMechanism ForEpsilon(double eps, double delta, double l2_sensitivity,
+                                      std::size_t dimension = 1);
+  // noise = sigma / sensitivity.
+  static GaussianMechanism ForNoise(double noise, double l2_sensitivity, std::size_t dimension = 1);
 
   std::vector<double> Release(std::span<const double> values, Budget& budget,
                               BitSource& bits) const;
@@ -55,6 +63,7 @@ class GaussianMechanism {
   PrivacyEvent Event() const { return PrivacyEvent::Gaussian(noise_); }
 
  private:
+  GaussianMechanism(double noise, double l2_sensitivity, std::size_t dimension);
   double noise_;
   std::size_t dimension_;
   NoiseGrid grid_;

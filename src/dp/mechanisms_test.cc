@@ -44,13 +44,6 @@ std::vector<double> ClipL2(std::vector<double> v, double bound) {
   return v;
 }
 
-std::vector<double> ClipL1(std::vector<double> v, double bound) {
-  double norm = 0.0;
-  for (const double value : v) norm += std::abs(value);
-  for (double& value : v) value *= std::min(1.0, bound / norm * (1.0 - 1e-12));
-  return v;
-}
-
 std::vector<NeighbourPair> ScalarPairs(double eps) {
   return {{{0.0}, {1.0}, eps},
           {{0.3}, {-0.7}, eps},
@@ -95,12 +88,11 @@ TEST(FalsifyDp, RejectsTextbookLaplaceByItsLowBits) {
 // Clip to L1 norm 1, then noise for replace-one neighbours.
 std::vector<double> ClippedLaplace(std::span<const double> x, double sensitivity, BitSource& bits) {
   Budget budget;
-  return LaplaceMechanism(kEps, sensitivity, x.size())
-      .Release(ClipL1({x.begin(), x.end()}, 1.0), budget, bits);
+  return LaplaceMechanism(kEps, sensitivity, x.size()).Release(ClipL1(x, 1.0), budget, bits);
 }
 
 TEST(FalsifyDp, PassesAClippedVectorWithTheFactorTwoOfReplaceOne) {
-  const double sensitivity = 2.0;
+  const double sensitivity = ClippedSensitivity(1.0, Neighbours::kReplaceOne);
   const auto result =
       FalsifyDp([&](std::span<const double> x,
                     BitSource& bits) { return ClippedLaplace(x, sensitivity, bits); },
@@ -149,14 +141,15 @@ TEST(FalsifyDp, PassesTheGaussianMechanismAndRejectsHalfItsNoise) {
         },
         pairs);
   };
-  EXPECT_FALSE(with(GaussianMechanism(kEps, delta, 1.0)).rejected);
-  EXPECT_TRUE(with(GaussianMechanism(kEps, delta, 0.5)).rejected);
+  EXPECT_FALSE(with(GaussianMechanism::ForEpsilon(kEps, delta, 1.0)).rejected);
+  EXPECT_TRUE(with(GaussianMechanism::ForEpsilon(kEps, delta, 0.5)).rejected);
 }
 
 TEST(FalsifyDp, PassesL2ClippedGaussianVectors) {
   auto pairs = L1Pairs(kEps);
   for (NeighbourPair& pair : pairs) pair.delta = 1e-2;
-  const auto mechanism = GaussianMechanism(kEps, 1e-2, 2.0, 3);
+  const auto mechanism = GaussianMechanism::ForEpsilon(
+      kEps, 1e-2, ClippedSensitivity(1.0, Neighbours::kReplaceOne), 3);
   EXPECT_FALSE(FalsifyDp(
                    [&](std::span<const double> x, BitSource& bits) {
                      Budget budget;
@@ -307,11 +300,11 @@ TEST(Samplers, BernoulliOfAnExponentialHasThatProbability) {
 TEST(Mechanisms, NoiseHasTheScaleOfTheFormulaAndTheGridCostsNextToNothing) {
   EXPECT_NEAR(LaplaceMechanism(0.5, 3.0).Scale(), 6.0, 1e-10);
   EXPECT_GE(LaplaceMechanism(0.5, 3.0).Scale(), 6.0);
-  EXPECT_NEAR(GaussianMechanism(1.0, 1e-5, 1.0).Sigma(), 3.730631634815942, 1e-9);
+  EXPECT_NEAR(GaussianMechanism::ForEpsilon(1.0, 1e-5, 1.0).Sigma(), 3.730631634815942, 1e-9);
   SeededBits bits(11);
   Budget budget;
   const LaplaceMechanism laplace(0.5, 3.0);
-  const GaussianMechanism gaussian(1.0, 1e-5, 1.5);
+  const GaussianMechanism gaussian = GaussianMechanism::ForNoise(2.0, 1.5);
   double absolute = 0.0;
   double squares = 0.0;
   constexpr int kDraws = 100000;
@@ -322,7 +315,7 @@ TEST(Mechanisms, NoiseHasTheScaleOfTheFormulaAndTheGridCostsNextToNothing) {
     squares += z * z;
   }
   EXPECT_NEAR(absolute / kDraws, 6.0, 0.1);
-  EXPECT_NEAR(std::sqrt(squares / kDraws) / gaussian.Sigma(), 1.0, 0.013);
+  EXPECT_NEAR(std::sqrt(squares / kDraws), 3.0, 0.04);
   EXPECT_EQ(budget.Events().size(), 2U);
   EXPECT_EQ(budget.Events()[0].count, static_cast<std::uint64_t>(kDraws));
 }
@@ -365,7 +358,7 @@ TEST(Mechanisms, RefuseParametersThatMeanNothing) {
   EXPECT_THROW(LaplaceMechanism(0.0, 1.0), Error);
   EXPECT_THROW(LaplaceMechanism(std::nan(""), 1.0), Error);
   EXPECT_THROW(LaplaceMechanism(1.0, -1.0), Error);
-  EXPECT_THROW(GaussianMechanism(1.0, 0.0, 1.0), Error);
+  EXPECT_THROW(GaussianMechanism::ForEpsilon(1.0, 0.0, 1.0), Error);
   EXPECT_THROW(RandomisedResponse(1.0, 1), Error);
   EXPECT_THROW(ExponentialMechanism(1.0, 0.0), Error);
   Budget budget;
@@ -373,6 +366,17 @@ TEST(Mechanisms, RefuseParametersThatMeanNothing) {
   const std::vector<double> none = {std::nan("")}, two = {1.0, 2.0};
   EXPECT_THROW(LaplaceMechanism(1.0, 1.0).Release(none, budget, bits), Error);
   EXPECT_THROW(LaplaceMechanism(1.0, 1.0).Release(two, budget, bits), Error);
+}
+
+TEST(Mechanisms, ClippingKeepsTheNormWithinTheBoundAndShortVectorsAsTheyAre) {
+  const std::vector<double> v = {3.0, -4.0, 1e-3};
+  const auto l1 = ClipL1(v, 2.0);
+  EXPECT_LE(std::abs(l1[0]) + std::abs(l1[1]) + std::abs(l1[2]), 2.0);
+  EXPECT_NEAR(std::abs(l1[0]) + std::abs(l1[1]) + std::abs(l1[2]), 2.0, 1e-10);
+  EXPECT_EQ(ClipL1(v, 100.0), v);
+  EXPECT_EQ(ClipL1(std::vector<double>{0.0}, 1.0), std::vector<double>{0.0});
+  EXPECT_LE(ClipL1(std::vector{1e308, 1e308}, 1.0)[0], 0.5);
+  EXPECT_THROW(ClipL1(std::vector<double>{INFINITY}, 1.0), Error);
 }
 
 }  // namespace

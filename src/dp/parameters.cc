@@ -40,4 +40,9 @@ const char* NeighboursText(Neighbours neighbours) {
                                               : "one person's data replaced";
 }
 
+double ClippedSensitivity(double clip, Neighbours neighbours) {
+  CheckSensitivity(clip);
+  return neighbours == Neighbours::kAddRemove ? clip : 2.0 * clip;
+}
+
 }  // namespace sotto

@@ -1,6 +1,7 @@
 // Checks of privacy parameters. No epsilon has a default anywhere: whoever calls must have chosen.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace sotto {
@@ -20,5 +21,10 @@ std::string EpsilonWarning(double eps);
 // or exchanged for any other.
 enum class Neighbours { kAddRemove, kReplaceOne };
 const char* NeighboursText(Neighbours neighbours);
+
+// The sensitivity of a sum (or of one released vector) whose contributions are clipped to norm
+// `clip`: `clip` when one may be added or removed, 2·clip when one may be exchanged for its
+// opposite.
+double ClippedSensitivity(double clip, Neighbours neighbours);
 
 }  // namespace sotto

@@ -112,6 +112,7 @@ double RdpOfEvent(const PrivacyEvent& event, double alpha) {
                        std::log((alpha - 1.0) / (2.0 * alpha - 1.0)) - alpha * event.eps) /
              (alpha - 1.0);
     case EventKind::kPure:
+    case EventKind::kApproximate:
       break;
   }
   // Randomised response is the worst of all eps-DP mechanisms (Kairouz, Oh & Viswanath 2015).
@@ -122,17 +123,22 @@ double RdpOfEvent(const PrivacyEvent& event, double alpha) {
 RdpEpsilon RdpCompose(std::span<const PrivacyEvent> events, double delta,
                       std::span<const double> orders) {
   CheckDelta(delta);
+  double open = delta;
   std::vector<double> rdp(orders.size(), 0.0);
   for (const PrivacyEvent& event : events) {
+    open -= event.delta * static_cast<double>(event.count);
     for (std::size_t i = 0; i < orders.size(); ++i) {
       rdp[i] += static_cast<double>(event.count) * RdpOfEvent(event, orders[i]);
     }
+  }
+  if (!(open > 0.0)) {
+    throw Error(fmt::format("delta {}: the mechanisms used spend all of it by themselves", delta));
   }
   RdpEpsilon best{kInfinity, 0.0};
   for (std::size_t i = 0; i < orders.size(); ++i) {
     const double alpha = orders[i];
     const double eps =
-        rdp[i] + std::log1p(-1.0 / alpha) - (std::log(delta) + std::log(alpha)) / (alpha - 1.0);
+        rdp[i] + std::log1p(-1.0 / alpha) - (std::log(open) + std::log(alpha)) / (alpha - 1.0);
     if (std::max(0.0, eps) < best.eps) best = {std::max(0.0, eps), alpha};
   }
   return best;

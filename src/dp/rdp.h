@@ -28,7 +28,9 @@ struct RdpEpsilon {
 };
 
 // (eps, delta) of all events together from their divergences at `orders`: eps = rdp + ln((α−1)/α) −
-// (ln δ + ln α)/(α−1), the smallest over the orders (Canonne, Kamath & Steinke 2020, prop. 12).
+// (ln δ + ln α)/(α−1), the smallest over the orders (Canonne, Kamath & Steinke 2020, proposition
+// 12). What kApproximate events leave open (their own delta) is taken off `delta` first. Throws
+// Error when nothing of it is left.
 RdpEpsilon RdpCompose(std::span<const PrivacyEvent> events, double delta,
                       std::span<const double> orders);
 

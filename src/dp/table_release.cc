@@ -105,7 +105,7 @@ std::vector<double> WithNoise(const TableReleaseOptions& options, std::span<cons
     scale = laplace.Scale();
     return laplace.Release(values, budget, bits);
   }
-  const GaussianMechanism gaussian(eps, delta, l2, values.size());
+  const auto gaussian = GaussianMechanism::ForEpsilon(eps, delta, l2, values.size());
   scale = gaussian.Sigma();
   return gaussian.Release(values, budget, bits);
 }
