@@ -179,6 +179,19 @@ TEST_F(PrivaspParties, FromTheirKeysToAnAnswer) {
   const auto dealer = Start("dealer", Config("dealer", servers));
   const std::string provider = Config("provider", servers), client = Config("client", servers);
 
+  // Two servers without a model are not healthy, and say so.
+  Outcome waiting;
+  for (int i = 0; i < 500; ++i) {
+    waiting = Sotto("privasp status --config " + client);
+    if (!Has(waiting, "has no link")) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(waiting.code, 1);
+  for (const std::string& server : servers) {
+    EXPECT_NE(waiting.err.find(server + ": no model is active\n"), std::string::npos)
+        << waiting.output;
+  }
+
   // What nobody has loaded cannot be asked for.
   testing::WriteWav(folder_ / "person.wav", Voice(120.0, 0.005));
   const std::string ask = fmt::format("privasp client {} --config {}", At("person.wav"), client);
@@ -236,6 +249,9 @@ TEST_F(PrivaspParties, FromTheirKeysToAnAnswer) {
   EXPECT_EQ(half.code, 1);
   EXPECT_TRUE(Has(half, "server2: not there") && Has(half, "the other server is NOT there"))
       << half.output;
+  EXPECT_NE(half.err.find("server1: has no link to the other server\n"), std::string::npos)
+      << half.err;
+  EXPECT_NE(half.err.find("server2: does not answer\n"), std::string::npos) << half.err;
   const Outcome gone = Sotto(ask);
   EXPECT_EQ(gone.code, 1);
   EXPECT_TRUE(OneLine(gone.err)) << gone.output;
