@@ -239,11 +239,17 @@ std::vector<ClaimMessage> ServedModel::MakeClaims() {
       {
         const std::scoped_lock lock(mutex_);
         store_fails_ = true;
+        has_lost_ = true;
       }
       HasCome(claim.count, link);
     }
   }
   return claims;
+}
+
+bool ServedModel::HasLost() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(has_lost_, false);
 }
 
 bool ServedModel::FollowClaim(const ClaimMessage& claim) {

@@ -64,6 +64,9 @@ class ServedModel {
   // First server: takes blocks out of the store until enough is ready, and returns what to ask the
   // second for.
   std::vector<ClaimMessage> MakeClaims();
+  // Whether that failed since it was last asked: the second has to hear what is lost, or its half
+  // takes the room for more.
+  bool HasLost();
   // Second server: the same of its store.
   bool FollowClaim(const ClaimMessage& claim);
   // First server: the second has done so, or refuses.
@@ -155,6 +158,7 @@ class ServedModel {
   std::map<QueryId, Reserved> reserved_;
   std::vector<QueryId> burnt_;  // first server: the second is not told yet
   bool store_fails_ = false;    // at the last claim
+  bool has_lost_ = false;       // since HasLost
   std::uint64_t link_ = 0;      // how often what is in memory was burnt
   std::size_t coming_ = 0;      // pieces that MakeClaims went for
   std::size_t wanted_ = 0;      // by who waits

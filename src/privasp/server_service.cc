@@ -386,6 +386,7 @@ void ServerService::Round() {
   if (!link_.Up()) return;
   for (const auto& model : AllModels()) {
     for (const ClaimMessage& claim : model->MakeClaims()) link_.Send(claim.Serialise());
+    if (model->HasLost()) Announce(*model);
   }
 }
 
