@@ -627,6 +627,7 @@ class Measurement {
     parties_.FillAndSettle(kStock - 16);
     SecureClient client = parties_.Connect();
     std::vector<std::array<ReservationMessage, 2>> reservations;
+    reservations.reserve(kQueries);
     for (int i = 0; i < kQueries; ++i) reservations.push_back(client.Reserve(1));
     parties_.Settle();
     std::vector<double> query;

@@ -138,7 +138,7 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
                     : DrawPool(source, pool, options, key);
   ProtectReport report{ProtectRecord(options, counts, version),
                        std::move(drawn.notes),
-                       std::move(drawn.measured),
+                       drawn.measured,
                        counts.utterances,
                        counts.speakers,
                        counts.pool_voices};
