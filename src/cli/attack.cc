@@ -70,9 +70,9 @@ void AddAttack(CLI::App& app) {
       "Runs the attackers of the ladder on a release and says what the strongest of them reaches. "
       "Rows that lack what they need say 'not run'. The attackers:" +
           AttackerHelp(),
-      "  sotto attack --original recordings/ --protected released/ --quick --background public/ "
+      "  sotto attack --original data/test --protected release/ --quick --background public/ "
       "--report attack.html\n"
-      "  sotto attack --original recordings/ --protected released/ --key release.key --json");
+      "  sotto attack --original data/test --protected release/ --key release.key --json");
   const auto folder = [&](const char* name, auto& value, const char* text) {
     return verb->add_option(name, value, text)->type_name("DIR");
   };

@@ -82,9 +82,9 @@ void AddEvaluate(CLI::App& app) {
       "the measures of 'sotto utility' on each copy, and writes one page (privacy against "
       "utility) and an evidence file (docs/evidence.md). After an interruption the same command "
       "goes on where it stopped; a changed option repeats what depends on it.",
-      "  sotto evaluate --original recordings/ --method mcadams --method vtln --quick "
+      "  sotto evaluate --original data/test --method mcadams --method vtln --quick "
       "--background public/ --report evaluation.html\n"
-      "  sotto evaluate --original recordings/ --method mcadams:alpha=0.5:0.9,pitch=random "
+      "  sotto evaluate --original data/test --method mcadams:alpha=0.5:0.9,pitch=random "
       "--strategy perm --strategy random --evidence-key-out evidence.key --report evaluation.html "
       "--json");
   const auto file = [&](const char* name, auto& value, const char* text) {
