@@ -49,6 +49,7 @@ class Ecapa {
   }
   static std::vector<const Tensor*> Pointers(const std::vector<Tensor>& tensors) {
     std::vector<const Tensor*> pointers;
+    pointers.reserve(tensors.size());
     for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
     return pointers;
   }
