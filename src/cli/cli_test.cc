@@ -77,7 +77,7 @@ TEST(Cli, HelpFitsAPageAndStartsFlagsWithACapital) {
     ++forms;
     const std::string listing = help.output.substr(0, help.output.find("e.g.:"));
     if (listing.find("SUBCOMMAND") == std::string::npos) return;
-    for (const std::string& form : VerbsOn(listing)) visit(verb + " " + form);
+    for (const std::string& form : VerbsOn(listing)) visit(fmt::format("{} {}", verb, form));
   };
   visit("");
   EXPECT_GE(forms, 40U);

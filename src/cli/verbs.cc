@@ -61,6 +61,7 @@ std::string DefaultStrategies(const MethodTable& methods) {
     names[method->DefaultStrategy()].push_back(method->Name());
   }
   std::vector<std::string> parts;
+  parts.reserve(names.size());
   for (const auto& [strategy, owners] : names) {
     parts.push_back(fmt::format("{} with {}", Name(strategy), ListOf(owners, "and")));
   }

@@ -112,6 +112,7 @@ SyntacticResult CheckSyntactic(const CsvTable& table, const SyntacticOptions& op
   std::map<std::vector<std::string>, EquivalenceClass> groups;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     std::vector<std::string> values;
+    values.reserve(columns.size());
     for (const std::size_t column : columns) values.push_back(table.rows[row][column]);
     groups[values].rows.push_back(row);
   }

@@ -319,7 +319,7 @@ TEST(Fbank, AStreamHasTheFramesOfTheWholeAsSoonAsTheyCanBe) {
       EXPECT_EQ(values, whole.values) << n << " by " << step;
     }
   }
-  EXPECT_THROW(LogMelStream(FbankOptions::SpeechBrain()), Error);
+  EXPECT_THROW(LogMelStream{FbankOptions::SpeechBrain()}, Error);
 }
 
 TEST(Fbank, ImpossibleOptionsAreRefused) {

@@ -30,7 +30,7 @@ void Describe(ContentOptions& o, NetJson& json) {
 }  // namespace
 
 ContentOptions ReadContentOptions(const TensorFile& file) {
-  const auto o = ReadNetOptions<ContentOptions>(file, "content", Describe);
+  auto o = ReadNetOptions<ContentOptions>(file, "content", Describe);
   if (o.attention.key % 2 != 0) throw Error(fmt::format("{}: keys are even", file.where));
   return o;
 }

@@ -11,8 +11,10 @@
 #include "base/error.h"
 
 #ifdef EIGEN_USE_BLAS
+// NOLINTBEGIN(readability-identifier-naming): OpenBLAS's names
 extern "C" void openblas_set_num_threads(int threads);
 extern "C" char* openblas_get_corename();
+// NOLINTEND(readability-identifier-naming)
 #endif
 
 namespace sotto {

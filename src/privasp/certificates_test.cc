@@ -249,6 +249,7 @@ TEST_F(CertificatesTest, NoCertificateOutlivesItsAuthority) {
 TEST_F(CertificatesTest, SeveralSignAtOnceAndNoLineIsLost) {
   constexpr int kParties = 8;
   std::vector<std::future<void>> signing;
+  signing.reserve(kParties);
   for (int i = 0; i < kParties; ++i) {
     signing.push_back(std::async(std::launch::async, [&, i] {
       const std::string name = "p" + std::to_string(i);

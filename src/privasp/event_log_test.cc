@@ -55,8 +55,10 @@ TEST(EventLogs, ThatAreQuietSayWarningsAlone) {
 TEST(EventLogs, LinesOfThreadsDoNotMix) {
   const EventLog log("server2");
   const auto lines = LinesOf([&] {
+    constexpr int kThreads = 4;
     std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) {
+    threads.reserve(kThreads);
+    for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < 100; ++i) log.Info("event", {{"text", std::string(200, 'x')}});
       });

@@ -245,7 +245,7 @@ TEST(MaterialStore, NothingOfAPieceIsReadableOnTheDisk) {
   const TemporaryFolder folder;
   const auto store = Open(folder / "store");
   std::vector<SecretBytes> pieces(3, SecretBytes(5000, 'a'));
-  pieces[2] = Pieces(1, {300000})[0];
+  pieces[2] = Pieces(1, std::vector<std::size_t>{300000})[0];
   store->Add(kA, pieces);
   store->Add(kB, pieces);
   EXPECT_FALSE(Holds(folder / "store", std::string(8, 'a')));

@@ -211,13 +211,17 @@ std::vector<ClaimMessage> ServedModel::MakeClaims() {
     link = link_;
     if (second_ || draining_ || !peer_here_ || stage_ != Stage::kReady) return {};
     std::size_t ready = server_->Stock() + coming_;
-    const std::size_t target = std::max<std::size_t>(limits_.ready, wanted_);
+    // Who waits comes first, with no more than is missing: a whole block takes several times as
+    // long. The rest follows when that is handed out.
+    const bool waited_for = ready < wanted_;
+    const std::size_t target = waited_for ? wanted_ : limits_.ready;
     for (const SegmentState& own : store_->Segments()) {
       const auto peer = peer_segments_.find(own.id);
       if (peer == peer_segments_.end()) continue;
       std::uint32_t first = std::max(own.spent, peer->second.spent);
       while (ready < target && first < own.pieces) {
-        const std::uint32_t count = std::min(kBlock, own.pieces - first);
+        std::uint32_t count = std::min(kBlock, own.pieces - first);
+        if (waited_for) count = std::min(count, static_cast<std::uint32_t>(target - ready));
         plan.push_back({Card().id, own.id, first, count});
         first += count;
         ready += count;

@@ -98,6 +98,7 @@ TEST_F(ServerConnections, OfStrangersWhoSayNothingTakeNobodysPlace) {
 
 TEST_F(ServerConnections, OfStrangersWhoSayNothingEndSoon) {
   std::vector<Socket> silent;
+  silent.reserve(10);
   for (int i = 0; i < 10; ++i) silent.push_back(ConnectTo(parties_.At(0).Address(), After(20.0)));
   EXPECT_TRUE(Eventually([&] { return parties_.Count(0, "failed_handshakes") == 10; }, 10.0));
 }
