@@ -173,6 +173,7 @@ std::unique_ptr<VoiceMethod> RunFolderMethod(const FolderMethod& method, const C
   for (const Recording& recording : corpus.recordings) cutting.Cut(recording, merge_overlaps);
   const std::deque<GivenFile>& given = cutting.Given();
   std::vector<FolderFile> files;
+  files.reserve(given.size());
   for (const GivenFile& one : given) files.push_back(one.file);
   method.Protect(*folder / "in", *folder / "out", files);
   for (const GivenFile& one : given) RequireWhole(one, *folder / "out" / one.file.name);

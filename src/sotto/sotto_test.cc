@@ -179,7 +179,7 @@ TEST_F(CorpusOfTwo, ARecordingThatFailsIsReported) {
   EXPECT_EQ(made.recordings, 9U);
   EXPECT_EQ(made.done, 8U);
   ASSERT_EQ(made.failures.size(), 1U);
-  EXPECT_NE(made.failures[0].id.find("9"), std::string::npos);
+  EXPECT_NE(made.failures[0].id.find('9'), std::string::npos);
   EXPECT_TRUE(
       ProtectCorpus(folder_ / "in", folder_ / "out", Seeded("mcadams"), {.skip_failed = true})
           .complete);

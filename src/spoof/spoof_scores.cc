@@ -136,12 +136,14 @@ std::optional<SpoofFigures> MeasureSpoof(const SpoofScores& scores,
   result.figures.push_back(MakeFigure("p_miss", kAllAttacks, n_bona, 0));
   result.figures.push_back(MakeFigure("p_fa", kAllAttacks, 0, n_spoof));
   std::vector<std::vector<double>> once;
+  once.reserve(sides.size());
   for (const Side& side : sides) once.emplace_back(side.by_speaker.size(), 1.0);
   const std::vector<double> values = measure(once);
   for (std::size_t k = 0; k < values.size(); ++k) result.figures[k].value = values[k];
   AddIntervals(result.figures, intervals, [&](std::uint64_t r) {
     SeededRng rng = ResampleRng(intervals.seed, r);
     std::vector<std::vector<double>> weights;
+    weights.reserve(sides.size());
     for (const Side& side : sides) weights.push_back(DrawUnits(rng, side.by_speaker.size()));
     return measure(weights);
   });

@@ -24,7 +24,7 @@ TargetDraws Draws(const std::string& method, std::uint64_t seed = 1) {
 }
 
 // A method for a speaker "s" fitted to a synthetic vowel.
-std::unique_ptr<VoiceMethod> Make(VoiceOptions options, std::uint64_t seed = 1) {
+std::unique_ptr<VoiceMethod> Make(const VoiceOptions& options, std::uint64_t seed = 1) {
   auto method = MakeVoiceMethod(options, Draws(options.MethodName(), seed));
   if (method->NeedsFit()) {
     VoiceModelBuilder builder;

@@ -93,7 +93,7 @@ TEST(PseudoSpeakers, HaveTheDistributionOfThePool) {
     pitch += v.log_f0_mean / 300.0;
   }
   for (int i = 0; i < 60; ++i) {
-    const SpeakerVoice& v = pool.voices[static_cast<std::size_t>(2 * i)];
+    const SpeakerVoice& v = pool.voices[2 * static_cast<std::size_t>(i)];
     for (std::size_t k = 0; k < kSize; ++k) real(static_cast<Eigen::Index>(k), i) = v.embedding[k];
     real.col(i).normalize();
     pitch_real += v.log_f0_mean / 60.0;
