@@ -76,10 +76,8 @@ AttributeLabels ReadAttributeLabels(const std::filesystem::path& table,
   const std::string text = ReadTextFile(table, kLargestTable);
   const Tsv tsv = ParseTsv(text, where);
   const std::size_t speaker = tsv.Column("speaker"), value = tsv.Column(attribute);
-  for (const auto& [column, name] :
-       {std::pair{speaker, std::string("speaker")}, std::pair{value, attribute}}) {
-    if (column == Tsv::kNone) throw Error(fmt::format("{}: no column '{}'", where, name));
-  }
+  if (speaker == Tsv::kNone) throw Error(fmt::format("{}: no column 'speaker'", where));
+  if (value == Tsv::kNone) throw Error(fmt::format("{}: no column '{}'", where, attribute));
   std::map<std::string, std::string> words;
   for (std::size_t i = 0; i < tsv.rows.size(); ++i) {
     const std::string who(tsv.rows[i][speaker]), what(tsv.rows[i][value]);
