@@ -64,7 +64,7 @@ EmbeddingSet AttributeLabels::Labelled(const EmbeddingSet& set) const {
 AttributeLabels GenderLabels(const EmbeddingSet& set, const std::string& where) {
   std::map<std::string, std::string> words;
   for (const auto& [speaker, gender] : set.genders) {
-    if (gender != Gender::kUnknown) words[speaker] = Name(gender);
+    if (gender != Gender::kUnknown) words[speaker] = std::string(Name(gender));
   }
   return FromWords("gender", words, where);
 }
@@ -82,10 +82,11 @@ AttributeLabels ReadAttributeLabels(const std::filesystem::path& table,
   for (std::size_t i = 0; i < tsv.rows.size(); ++i) {
     const std::string who(tsv.rows[i][speaker]), what(tsv.rows[i][value]);
     if (what.empty() || std::find(unknown.begin(), unknown.end(), what) != unknown.end()) continue;
-    const auto [known, fresh] = words.emplace(who, what);
-    if (!fresh && known->second != what) {
+    std::string& known = words[who];
+    if (known.empty()) known = what;
+    if (known != what) {
       throw Error(fmt::format("{}: line {}: speaker '{}' has two values of {}, '{}' and '{}'",
-                              where, tsv.lines[i], who, attribute, known->second, what));
+                              where, tsv.lines[i], who, attribute, known, what));
     }
   }
   return FromWords(attribute, words, where);
