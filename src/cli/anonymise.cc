@@ -69,15 +69,14 @@ void AddAnonymise(CLI::App& app) {
   flags->strategy.Add(*verb);
   flags->target.Add(*verb);
   verb->add_option("--key-out", o.key_out,
-                   "Write the key to this new file (mode 0600); without it nobody keeps it")
-      ->type_name("FILE")
+                   "Write the key to this new file (mode 0600); without it nobody keeps it", "FILE")
       ->excludes("--key")
       ->excludes("--seed");
   verb->heading("Output");
   CLI::Option* new_ids = verb->add_flag("--new-ids", o.new_ids,
                                         "Replace utterance, speaker and file names with keyed ids");
-  verb->add_option("--map-out", o.map_out, "Write which id became which to this file (mode 0600)")
-      ->type_name("FILE")
+  verb->add_option("--map-out", o.map_out, "Write which id became which to this file (mode 0600)",
+                   "FILE")
       ->needs(new_ids);
   flags->output.Add(*verb);
   verb->add_flag(

@@ -55,11 +55,9 @@ void AddAssessFairness(CLI::App& assess) {
   verb->heading("Figures");
   verb->add_option("--fmr", flags->options.fmr_targets,
                    "Pooled false match rates, rising, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   verb->add_option("--alpha", flags->options.alphas, "Weights of the FMR term, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });
 }

@@ -49,12 +49,10 @@ void AddAssessLegal(CLI::App& assess) {
   verb->heading("Figures");
   verb->add_option("--population,-N", flags->options.population,
                    "Speakers to choose from, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   verb->add_option("--utterances,-L", flags->options.utterances,
                    "Utterances averaged, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      ->delimiter(',');
   AddOutputFlags(*verb, flags->output);
   verb->callback([flags] { Run(*flags); });
 }

@@ -8,8 +8,7 @@
 namespace sotto::cli {
 
 void AddReportFlag(CLI::App& verb, std::string& report) {
-  verb.add_option("--report", report, "Write figures and plots as one HTML page")
-      ->type_name("OUT.html");
+  verb.add_option("--report", report, "Write figures and plots as one HTML page", "OUT.html");
 }
 
 void AddOutputFlags(CLI::App& verb, OutputFlags& flags) {

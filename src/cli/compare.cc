@@ -35,11 +35,11 @@ void AddCompare(CLI::App& app) {
   verb->add_option("PROTECTED", flags->released, "Its protected copies, with the same ids")
       ->required()
       ->expected(1, -1);
-  verb->add_option("--page", flags->page, "Write this page")->type_name("OUT.html");
+  verb->add_option("--page", flags->page, "Write this page", "OUT.html");
   verb->add_option("--players", flags->players, "Number of recordings with players on the page");
   verb->add_option("--run", flags->runs,
-                   "Output of sotto anonymise --json, for the speed; give it once for each copy")
-      ->type_name("FILE");
+                   "Output of sotto anonymise --json, for the speed; give it once for each copy",
+                   "FILE");
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print the figures as JSON");
   verb->callback([flags] {

@@ -84,9 +84,7 @@ void AddDpAccount(CLI::App& dp) {
           ->default_str("")
           ->excludes(noise);
   account->add_option("--steps", flags->steps, "Number of steps")->check(CLI::PositiveNumber);
-  account->add_option("--delta", flags->delta, "Delta for which epsilon is stated")
-      ->required()
-      ->default_str("");
+  account->add_option("--delta", flags->delta, "Delta for which epsilon is stated")->required();
   account->add_flag("--json", flags->json, "Print as JSON");
   account->callback([flags, noise, epsilon] {
     const bool gaussian = flags->mechanism == "gaussian";
@@ -104,8 +102,7 @@ void AddDpAccount(CLI::App& dp) {
               "  sotto dp calibrate --epsilon 1 --delta 1e-5 --sensitivity 2\n"
               "  sotto dp calibrate --epsilon 2 --delta 1e-5 --q 0.00427 --steps 14062 --json");
   calibrate->add_option("--epsilon", wish.epsilon, "Epsilon that is wanted for all steps together")
-      ->required()
-      ->default_str("");
+      ->required();
   calibrate->add_option("--delta", wish.delta, "Delta; 0 for Laplace noise alone");
   calibrate->add_option("--q", wish.q, "Probability that a record is in a step (Poisson sampling)");
   calibrate->add_option("--steps", wish.steps, "Number of steps")->check(CLI::PositiveNumber);

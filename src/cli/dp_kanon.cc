@@ -44,9 +44,7 @@ void AddDpKanon(CLI::App& dp) {
   verb->add_option("--quasi", flags->options.quasi_identifiers,
                    "Columns that others may know about a person, separated by commas")
       ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->default_str("");
+      ->delimiter(',');
   verb->add_option("--sensitive", flags->options.sensitive, "Column that must stay unknown");
   verb->add_option(
       "--id-column", flags->options.id,

@@ -56,15 +56,13 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
   verb->add_option("--column", options.columns,
                    "Column to release; repeat it to divide epsilon among several")
       ->required()
-      ->allow_extra_args(false)
-      ->default_str("");
+      ->allow_extra_args(false);
   verb->add_option("--id-column", options.id_column, "Column that names the person of a row")
       ->required();
   verb->add_option("--max-contributions", options.max_contributions,
                    "Rows of one person that count; further ones are left out at random")
       ->required()
-      ->check(CLI::PositiveNumber)
-      ->default_str("");
+      ->check(CLI::PositiveNumber);
   verb->heading("Public bounds");
   CLI::Option* lower =
       verb->add_option(
@@ -79,19 +77,16 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
     verb->add_option("--categories", options.categories,
                      "All possible values, separated by commas, in place of --lower and --upper")
         ->delimiter(',')
-        ->allow_extra_args(false)
         ->default_str("")
         ->excludes(lower)
         ->excludes(upper);
   }
   verb->heading("Privacy");
   verb->add_option("--epsilon", options.eps, "Epsilon of all that is released about one person")
-      ->required()
-      ->default_str("");
+      ->required();
   if (name == "gaussian") {
     verb->add_option("--delta", options.delta, "Probability that the guarantee does not hold")
-        ->required()
-        ->default_str("");
+        ->required();
   }
   verb->heading("Output");
   if (name == "laplace" || name == "gaussian") {
@@ -109,8 +104,8 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
     verb->add_option("--keep", options.keep, "Copy this column too, unprotected; may be repeated")
         ->allow_extra_args(false)
         ->default_str("");
-    verb->add_option("-o,--out", flags->out, "File for the table; default: standard output")
-        ->type_name("FILE");
+    verb->add_option("-o,--out", flags->out, "File for the table; default: standard output",
+                     "FILE");
     flags->force.Add(*verb);
   }
   verb->add_flag("--json", flags->json, "Print as JSON");

@@ -52,8 +52,7 @@ void AddEmbed(CLI::App& app) {
   verb->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "The folder to write")->required();
   verb->add_option("--encoder", flags->encoder,
-                   "Speaker encoder from sotto train, or foreign safetensors")
-      ->type_name("FILE")
+                   "Speaker encoder from sotto train, or foreign safetensors", "FILE")
       ->default_str("the program's own");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_option(
@@ -63,8 +62,8 @@ void AddEmbed(CLI::App& app) {
       ->check(CLI::IsMember({"ark", "text", "npy"}));
   verb->add_option("--cache", flags->cache,
                    "Keep embeddings in this folder, mode 0700, so that the same sound is not "
-                   "embedded again: they are personal data, delete it when done")
-      ->type_name("DIR");
+                   "embedded again: they are personal data, delete it when done",
+                   "DIR");
   flags->force.Add(*verb);
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts as JSON");

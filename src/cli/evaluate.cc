@@ -88,18 +88,15 @@ void AddEvaluate(CLI::App& app) {
       "--strategy perm --strategy random --evidence-key-out evidence.key --report evaluation.html "
       "--json");
   const auto file = [&](const char* name, auto& value, const char* text) {
-    return verb->add_option(name, value, text)->type_name("FILE");
+    return verb->add_option(name, value, text, "FILE");
   };
   verb->heading("Corpora");
-  verb->add_option("--original", o.original, "The originals: any corpus")
-      ->type_name("DIR")
-      ->required();
+  verb->add_option("--original", o.original, "The originals: any corpus", "DIR")->required();
   verb->add_option("--background", o.background,
-                   "The attacker's own public speech, of other speakers")
-      ->type_name("DIR");
+                   "The attacker's own public speech, of other speakers", "DIR");
   verb->heading("Method");
-  verb->add_option("--method", o.methods, MethodTextHelp() + "; may be repeated")
-      ->type_name("NAME[:OPTION=VALUE,…]")
+  verb->add_option("--method", o.methods, MethodTextHelp() + "; may be repeated",
+                   "NAME[:OPTION=VALUE,…]")
       ->allow_extra_args(false)
       ->required();
   verb->add_option("--strategy", flags->strategies,
@@ -107,15 +104,15 @@ void AddEvaluate(CLI::App& app) {
       ->check(CLI::IsMember({"const", "perm", "random"}))
       ->allow_extra_args(false);
   verb->add_option("--seed", o.seed,
-                   "Draw targets from a public number: for experiments only, it protects nobody")
-      ->type_name("N");
+                   "Draw targets from a public number: for experiments only, it protects nobody",
+                   "N");
   verb->heading("Models");
   file("--encoder", o.encoder, "Speaker encoder; default: the program's own");
   file("--attacker-encoder", o.attacker_encoders,
        "Encoder retrained on protected speech (sotto train encoder); used for the methods its "
        "header names; may be repeated")
       ->allow_extra_args(false);
-  verb->add_option("--models", o.models, "Look for models here first")->type_name("DIR");
+  verb->add_option("--models", o.models, "Look for models here first", "DIR");
   AddTrustFlag(*verb, o.trust_models);
   verb->heading("Figures");
   verb->add_flag("--quick", o.quick,
@@ -125,18 +122,18 @@ void AddEvaluate(CLI::App& app) {
   verb->add_option(
           "--recogniser,--recognizer", flags->recognisers,
           "Recogniser, moonshine or pocketsphinx, with :N to let it hear N utterances only; may be "
-          "repeated; default: both")
-      ->type_name("NAME[:N]")
+          "repeated; default: both",
+          "NAME[:N]")
       ->allow_extra_args(false);
   verb->add_option("--utterances", o.utterances,
                    "Utterances that recognisers hear, spread evenly over all speakers; default: "
-                   "all with moonshine, 60 with pocketsphinx")
-      ->type_name("N")
+                   "all with moonshine, 60 with pocketsphinx",
+                   "N")
       ->default_str("");
   verb->add_option("--bootstrap", o.resamples, "Resamples for the intervals; 0 means none");
   verb->add_option("--level", o.level, "Level of the intervals");
   verb->heading("Output");
-  verb->add_option("--report", flags->report, "The page")->type_name("OUT.html")->required();
+  verb->add_option("--report", flags->report, "The page", "OUT.html")->required();
   file("--evidence", flags->evidence,
        "The evidence file; default: sotto-evidence.json beside the report");
   file("--evidence-key-out", flags->evidence_key,
@@ -149,8 +146,8 @@ void AddEvaluate(CLI::App& app) {
   verb->heading("Run");
   verb->add_option("--out", o.out,
                    "Working folder, mode 0700: it holds the copies with their keys, voiceprints "
-                   "and transcripts; delete it when done; default: REPORT-work")
-      ->type_name("DIR");
+                   "and transcripts; delete it when done; default: REPORT-work",
+                   "DIR");
   verb->add_option("--jobs", o.jobs, "Recordings at a time; the figures do not depend on it")
       ->check(CLI::PositiveNumber);
   verb->callback([flags] { Run(*flags); });

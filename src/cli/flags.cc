@@ -13,28 +13,6 @@
 
 namespace sotto::cli::CLI {
 
-struct Validator::Impl {
-  explicit Impl(::CLI::Validator what) : validator(std::move(what)) {}
-  ::CLI::Validator validator;
-};
-
-struct Option::Impl {
-  explicit Impl(::CLI::Option* of) : option(of) {}
-  ::CLI::Option* option;
-};
-
-struct App::Impl {
-  std::shared_ptr<::CLI::App> app;
-  std::vector<std::unique_ptr<Option>> options;
-  std::vector<std::pair<std::string, std::unique_ptr<App>>> subcommands;
-  std::string heading;  // of the subcommands that follow
-
-  Option* Keep(::CLI::Option* option) {
-    options.push_back(std::make_unique<Option>(std::make_unique<Option::Impl>(option)));
-    return options.back().get();
-  }
-};
-
 namespace {
 
 // Who reads --help of a verb has found it. Subcommands copy the flag, so it is hidden in the end.
@@ -46,7 +24,7 @@ void HideHelp(::CLI::App& app) {
 }
 
 Validator Made(::CLI::Validator validator) {
-  return Validator(std::make_shared<const Validator::Impl>(std::move(validator)));
+  return std::make_shared<const ::CLI::Validator>(std::move(validator));
 }
 
 constexpr std::size_t kHelpColumns = 100, kNameColumns = 28;
@@ -166,148 +144,86 @@ class Page : public ::CLI::Formatter {
 
 }  // namespace
 
+const Validator PositiveNumber = Made(::CLI::PositiveNumber);
+const Validator NonNegativeNumber = Made(::CLI::NonNegativeNumber);
 Validator Range(int lowest, int highest) { return Made(::CLI::Range(lowest, highest)); }
-
 Validator Range(double lowest, double highest) { return Made(::CLI::Range(lowest, highest)); }
-
 Validator IsMember(std::vector<std::string> values) {
   return Made(::CLI::IsMember(std::move(values)));
 }
 
-Option::Option(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Option::~Option() = default;
-
-Option* Option::required() {
-  impl_->option->required();
-  return this;
-}
-
-Option* Option::type_name(const std::string& name) {
-  impl_->option->type_name(name);
-  return this;
-}
-
-Option* Option::option_text(const std::string& text) {
-  impl_->option->option_text(text);
-  return this;
-}
-
-Option* Option::default_str(const std::string& text) {
-  impl_->option->default_str(text);
-  return this;
-}
-
-Option* Option::check(Sign sign) {
-  if (sign == Sign::kPositive) {
-    impl_->option->check(::CLI::PositiveNumber);
-  } else {
-    impl_->option->check(::CLI::NonNegativeNumber);
-  }
-  return this;
-}
-
-Option* Option::check(const Validator& validator) {
-  impl_->option->check(validator.impl().validator);
-  return this;
-}
-
+Option* Option::required() { return After(option_->required()->default_str("")); }
+Option* Option::option_text(const std::string& text) { return After(option_->option_text(text)); }
+Option* Option::default_str(const std::string& text) { return After(option_->default_str(text)); }
+Option* Option::check(const Validator& validator) { return After(option_->check(*validator)); }
 Option* Option::check(const std::function<std::string(const std::string&)>& check) {
-  impl_->option->check(check);
-  return this;
+  return After(option_->check(check));
 }
-
+Option* Option::type_name(const std::string& name) { return After(option_->type_name(name)); }
 Option* Option::delimiter(char delimiter) {
-  impl_->option->delimiter(delimiter);
-  return this;
+  return After(option_->delimiter(delimiter)->allow_extra_args(false));
 }
-
-Option* Option::allow_extra_args(bool allow) {
-  impl_->option->allow_extra_args(allow);
-  return this;
-}
-
-Option* Option::expected(int least, int most) {
-  impl_->option->expected(least, most);
-  return this;
-}
-
-Option* Option::needs(Option* other) {
-  impl_->option->needs(other->impl_->option);
-  return this;
-}
-
-Option* Option::excludes(Option* other) {
-  impl_->option->excludes(other->impl_->option);
-  return this;
-}
-
-Option* Option::excludes(const std::string& other) {
-  impl_->option->excludes(other);
-  return this;
-}
-
-std::size_t Option::count() const { return impl_->option->count(); }
-
-std::string Option::name() const { return impl_->option->get_name(); }
+Option* Option::allow_extra_args(bool allow) { return After(option_->allow_extra_args(allow)); }
+Option* Option::expected(int least, int most) { return After(option_->expected(least, most)); }
+Option* Option::needs(Option* other) { return After(option_->needs(other->option_)); }
+Option* Option::excludes(Option* other) { return After(option_->excludes(other->option_)); }
+Option* Option::excludes(const std::string& other) { return After(option_->excludes(other)); }
+std::size_t Option::count() const { return option_->count(); }
+std::string Option::name() const { return option_->get_name(); }
 
 App::App(const std::string& description, const std::string& name)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->app = std::make_shared<::CLI::App>(description, name);
-  impl_->app->formatter(std::make_shared<Page>());
+    : app_(std::make_shared<::CLI::App>(description, name)) {
+  app_->formatter(std::make_shared<Page>());
 }
 
-App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-App::~App() = default;
+Option* App::Keep(::CLI::Option* option) {
+  return options_.emplace_back(std::make_unique<Option>(option)).get();
+}
 
 template <typename T>
-Option* App::add_option(const std::string& names, T& value, const std::string& help) {
-  return impl_->Keep(impl_->app->add_option(names, value, help));
+Option* App::add_option(const std::string& names, T& value, const std::string& help,
+                        const std::string& type) {
+  ::CLI::Option* option = app_->add_option(names, value, help);
+  if (!type.empty()) option->type_name(type);
+  return Keep(option);
 }
 
 Option* App::add_flag(const std::string& names, bool& value, const std::string& help) {
-  return impl_->Keep(impl_->app->add_flag(names, value, help));
+  return Keep(app_->add_flag(names, value, help));
 }
 
 App* App::add_subcommand(const std::string& name, const std::string& description) {
-  auto impl = std::make_unique<Impl>();
   // CLI11 owns it and gives it away as a plain pointer.
-  impl->app = {impl_->app, impl_->app->add_subcommand(name, description)};
-  if (!impl_->heading.empty()) impl->app->group(impl_->heading);
-  impl->app->option_defaults()->group("Options");
-  impl_->subcommands.emplace_back(name, std::make_unique<App>(std::move(impl)));
-  return impl_->subcommands.back().second.get();
+  std::shared_ptr<::CLI::App> verb(app_, app_->add_subcommand(name, description));
+  if (!heading_.empty()) verb->group(heading_);
+  verb->option_defaults()->group("Options");
+  return subcommands_.emplace_back(name, std::make_unique<App>(std::move(verb))).second.get();
 }
 
 App* App::get_subcommand(const std::string& name) {
-  for (const auto& [known, app] : impl_->subcommands) {
+  for (const auto& [known, app] : subcommands_) {
     if (known == name) return app.get();
   }
   throw std::logic_error("no verb " + name);
 }
 
-void App::alias(const std::string& name) { impl_->app->alias(name); }
-
 void App::heading(const std::string& name) {
-  impl_->heading = name;
-  impl_->app->option_defaults()->group(name);
+  heading_ = name;
+  app_->option_defaults()->group(name);
 }
 
-void App::footer(const std::string& text) { impl_->app->footer(text); }
-
-void App::require_subcommand(int count) { impl_->app->require_subcommand(count); }
-
+void App::alias(const std::string& name) { app_->alias(name); }
+void App::footer(const std::string& text) { app_->footer(text); }
+void App::require_subcommand(int count) { app_->require_subcommand(count); }
 void App::set_version_flag(const std::string& names, const std::string& version) {
-  impl_->app->set_version_flag(names, version);
+  app_->set_version_flag(names, version);
 }
-
-void App::show_defaults() { impl_->app->option_defaults()->always_capture_default(); }
-
-void App::allow_extras() { impl_->app->allow_extras(); }
-
-std::vector<std::string> App::remaining() const { return impl_->app->remaining(); }
+void App::show_defaults() { app_->option_defaults()->always_capture_default(); }
+void App::allow_extras() { app_->allow_extras(); }
+std::vector<std::string> App::remaining() const { return app_->remaining(); }
 
 void App::callback(const std::function<void()>& run) {
-  impl_->app->callback([run] {
+  app_->callback([run] {
     try {
       run();
     } catch (const ValidationError& error) {
@@ -317,17 +233,18 @@ void App::callback(const std::function<void()>& run) {
 }
 
 int App::parse(int argc, char** argv) {
-  HideHelp(*impl_->app);
+  HideHelp(*app_);
   try {
-    impl_->app->parse(argc, argv);
+    app_->parse(argc, argv);
     return 0;
   } catch (const ::CLI::ParseError& error) {
-    return impl_->app->exit(error) == 0 ? 0 : 2;
+    return app_->exit(error) == 0 ? 0 : 2;
   }
 }
 
-#define SOTTO_FLAG_TYPE(...) \
-  template Option* App::add_option(const std::string&, __VA_ARGS__&, const std::string&)
+#define SOTTO_FLAG_TYPE(...)                                                             \
+  template Option* App::add_option(const std::string&, __VA_ARGS__&, const std::string&, \
+                                   const std::string&)
 SOTTO_FLAG_TYPE(double);
 SOTTO_FLAG_TYPE(int);
 SOTTO_FLAG_TYPE(std::filesystem::path);

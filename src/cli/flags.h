@@ -7,9 +7,16 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 // NOLINTBEGIN(readability-identifier-naming)
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
+
 namespace sotto::cli::CLI {
 
 // Bad usage, found by a verb's callback.
@@ -18,40 +25,25 @@ class ValidationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class Sign { kPositive, kNonNegative };
-inline constexpr Sign PositiveNumber = Sign::kPositive;
-inline constexpr Sign NonNegativeNumber = Sign::kNonNegative;
-
 // What a value has to be; shown in --help.
-class Validator {
- public:
-  struct Impl;
-  explicit Validator(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  const Impl& impl() const { return *impl_; }
-
- private:
-  std::shared_ptr<const Impl> impl_;
-};
-
+using Validator = std::shared_ptr<const ::CLI::Validator>;
+extern const Validator PositiveNumber, NonNegativeNumber;
 Validator Range(int lowest, int highest);
 Validator Range(double lowest, double highest);
 Validator IsMember(std::vector<std::string> values);
 
 class Option {
  public:
-  struct Impl;
-  explicit Option(std::unique_ptr<Impl> impl);
-  ~Option();
+  explicit Option(::CLI::Option* option) : option_(option) {}
 
-  Option* required();
-  Option* type_name(const std::string& name);
+  Option* required();  // --help shows no default then
   Option* option_text(const std::string& text);
   Option* default_str(const std::string& text);
-  Option* check(Sign sign);
   Option* check(const Validator& validator);
   // The empty string when the value is good, else what is wrong with it.
   Option* check(const std::function<std::string(const std::string&)>& check);
-  Option* delimiter(char delimiter);
+  Option* type_name(const std::string& name);
+  Option* delimiter(char delimiter);  // one list, or the flag again
   Option* allow_extra_args(bool allow);
   Option* expected(int least, int most);  // -1: any number
   Option* needs(Option* other);
@@ -61,19 +53,20 @@ class Option {
   std::string name() const;
 
  private:
-  std::unique_ptr<Impl> impl_;
+  ::CLI::Option* option_;
+
+  Option* After(const ::CLI::Option* /*changed*/) { return this; }
 };
 
 class App {
  public:
-  struct Impl;
   App(const std::string& description, const std::string& name);
-  explicit App(std::unique_ptr<Impl> impl);
-  ~App();
+  explicit App(std::shared_ptr<::CLI::App> app) : app_(std::move(app)) {}
 
-  // For the types that are listed at the end of flags.cc.
+  // For the types that are listed at the end of flags.cc. `type` stands for the value in --help.
   template <typename T>
-  Option* add_option(const std::string& names, T& value, const std::string& help);
+  Option* add_option(const std::string& names, T& value, const std::string& help,
+                     const std::string& type = "");
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   App* add_subcommand(const std::string& name, const std::string& description);
   App* get_subcommand(const std::string& name);
@@ -92,7 +85,12 @@ class App {
   int parse(int argc, char** argv);
 
  private:
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<::CLI::App> app_;
+  std::vector<std::unique_ptr<Option>> options_;
+  std::vector<std::pair<std::string, std::unique_ptr<App>>> subcommands_;
+  std::string heading_;  // of the subcommands that follow
+
+  Option* Keep(::CLI::Option* option);
 };
 
 }  // namespace sotto::cli::CLI

@@ -43,14 +43,13 @@ void AddScore(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   ScoreSetOptions& o = flags->options;
   verb->heading("Trials");
-  verb->add_option("--enrol", flags->enrol, "Embeddings of the known voices (from sotto embed)")
-      ->required()
-      ->type_name("DIR");
-  verb->add_option("--trials", flags->trials, "Embeddings of the trial utterances")
-      ->required()
-      ->type_name("DIR");
-  verb->add_option("--keys", o.keys, "The pairs to compare: lines 'enrol trial [target|nontarget]'")
-      ->type_name("FILE");
+  verb->add_option("--enrol", flags->enrol, "Embeddings of the known voices (from sotto embed)",
+                   "DIR")
+      ->required();
+  verb->add_option("--trials", flags->trials, "Embeddings of the trial utterances", "DIR")
+      ->required();
+  verb->add_option("--keys", o.keys, "The pairs to compare: lines 'enrol trial [target|nontarget]'",
+                   "FILE");
   verb->add_option("--by", flags->by,
                    "A model is a speaker (the mean of all utterances) or one utterance")
       ->check(CLI::IsMember({"speaker", "utterance"}));
@@ -58,20 +57,18 @@ void AddScore(CLI::App& app) {
   verb->add_option("--backend", o.backend, "How two vectors are compared")
       ->check(CLI::IsMember({"cosine", "plda"}));
   verb->add_option("--plda", o.plda,
-                   "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
-      ->type_name("DIR");
-  verb->add_option("--train", o.train, "Train LDA and PLDA on these embeddings, in place of --plda")
-      ->type_name("DIR");
+                   "A folder with Kaldi's mean.vec, plda and (optional) transform.mat", "DIR");
+  verb->add_option("--train", o.train, "Train LDA and PLDA on these embeddings, in place of --plda",
+                   "DIR");
   verb->add_option("--lda", o.lda_dimension,
                    "Dimensions that LDA keeps with --train; 0 means no LDA")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--cohort", o.cohort, "Normalise scores (adaptive s-norm) with these embeddings")
-      ->type_name("DIR");
+  verb->add_option("--cohort", o.cohort, "Normalise scores (adaptive s-norm) with these embeddings",
+                   "DIR");
   verb->add_option("--top", o.top, "Number of highest cohort scores that s-norm uses")
       ->check(CLI::Range(2, 1000000));
   verb->heading("Output");
-  verb->add_option("-o,--out", flags->out, "The score file; default: standard output")
-      ->type_name("FILE");
+  verb->add_option("-o,--out", flags->out, "The score file; default: standard output", "FILE");
   flags->force.Add(*verb);
   verb->add_flag("--json", flags->json,
                  "Print counts as JSON, and the scores too where -o is not given");

@@ -25,9 +25,8 @@ struct SharedFlags {
     verb.add_option("--bootstrap", intervals.resamples, "Resamples for the intervals; 0 means none")
         ->check(CLI::NonNegativeNumber);
     verb.heading("Output");
-    CLI::Option* option = verb.add_option("-o,--out", out, out_help)->type_name("FILE");
-    verb.add_option("--report", report, "Write figures and plots as one HTML page")
-        ->type_name("OUT.html");
+    CLI::Option* option = verb.add_option("-o,--out", out, out_help, "FILE");
+    verb.add_option("--report", report, "Write figures and plots as one HTML page", "OUT.html");
     force.Add(verb);
     verb.add_flag("--json", json, "Print everything as JSON");
     verb.heading("Run");
@@ -111,21 +110,20 @@ void AddSpoofTrain(CLI::App& spoof) {
       "-o small.safetensors --report trained.html");
   SpoofTrainingOptions& options = flags->options;
   verb->heading("Corpora");
-  verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech, mono, 16 kHz")
-      ->required()
-      ->type_name("CORPUS");
+  verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech, mono, 16 kHz",
+                   "CORPUS")
+      ->required();
   verb->add_option("--spoof", flags->spoof,
                    "Corpora of spoofs, mono, 16 kHz; a manifest's column attack or engine names "
-                   "the attack")
-      ->required()
-      ->type_name("CORPUS");
+                   "the attack",
+                   "CORPUS")
+      ->required();
   verb->add_option("--hold-out-every", options.hold_out_every,
                    "Keep every N-th genuine speaker and every N-th voice of the spoofs out of "
                    "training; the threshold is set on them")
       ->check(CLI::Range(2, 1000));
   verb->add_option("--hold-out-attack", options.held_out_attack,
-                   "Keep all spoofs of this attack out of training as well; default: none")
-      ->type_name("NAME");
+                   "Keep all spoofs of this attack out of training as well; default: none", "NAME");
   verb->heading("Net");
   verb->add_option("--units", options.units,
                    "Units of the hidden layer; the nets of PRIVASP have 512 and 1024")
@@ -159,11 +157,10 @@ void AddSpoofScore(CLI::App& spoof) {
       "  sotto spoof score --bona-fide genuine/ --spoof tts/ -o cm.tsv --report spoof.html");
   verb->add_option("INPUT", flags->inputs, "Sound files or corpora that nobody has labelled");
   verb->heading("Corpora");
-  verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech")
-      ->type_name("CORPUS");
+  verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech", "CORPUS");
   verb->add_option("--spoof", flags->spoof,
-                   "Corpora of spoofs; a manifest's column attack or engine names the attack")
-      ->type_name("CORPUS");
+                   "Corpora of spoofs; a manifest's column attack or engine names the attack",
+                   "CORPUS");
   verb->heading("Net");
   verb->add_option("--model", flags->model,
                    fmt::format("A file from sotto spoof train, or {} or {}, which are in the "

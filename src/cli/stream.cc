@@ -58,8 +58,8 @@ void AddStream(CLI::App& app) {
   flags->method.Add(*verb, /*streams=*/true);
   verb->heading("Targets and key");
   flags->strategy.Add(*verb);
-  verb->add_option("--speaker", flags->options.speaker, "The speaker's id, for --strategy perm")
-      ->type_name("ID");
+  verb->add_option("--speaker", flags->options.speaker, "The speaker's id, for --strategy perm",
+                   "ID");
   flags->target.Add(*verb);
   verb->callback([flags] { Run(*flags); });
 }

@@ -50,20 +50,17 @@ void AddTrainCalibration(CLI::App& app) {
       "float16");
   auto flags = std::make_shared<Flags>();
   verb->add_option("CORPUS", flags->corpus, "Speech of other speakers")->required();
-  verb->add_option("--encoder", flags->encoder, "The encoder to calibrate")
-      ->required()
-      ->type_name("FILE");
+  verb->add_option("--encoder", flags->encoder, "The encoder to calibrate", "FILE")->required();
   verb->add_option(
-          "--average", flags->average,
-          "First average its weights with those of these encoders, trained further from the same "
-          "net")
-      ->type_name("FILE");
+      "--average", flags->average,
+      "First average its weights with those of these encoders, trained further from the same "
+      "net",
+      "FILE");
   verb->add_option("--centre", flags->centre,
-                   "Then subtract the mean embedding of this corpus (it becomes part of the net)")
-      ->type_name("CORPUS");
-  verb->add_option("-o,--out", flags->out, "The copy to write, with the calibration")
-      ->required()
-      ->type_name("FILE");
+                   "Then subtract the mean embedding of this corpus (it becomes part of the net)",
+                   "CORPUS");
+  verb->add_option("-o,--out", flags->out, "The copy to write, with the calibration", "FILE")
+      ->required();
   flags->force.Add(*verb);
   verb->add_option("--stored", flags->stored, "Number format of the copy's weights")
       ->check(CLI::IsMember({"float32", "float16", "int8"}));

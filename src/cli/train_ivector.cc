@@ -44,9 +44,8 @@ void AddTrainIvector(CLI::App& app) {
   IvectorOptions& options = flags->options;
   verb->add_option("CORPUS", flags->corpora, "Folders, Kaldi data dirs or manifests")->required();
   verb->heading("Output");
-  verb->add_option("-o,--out", flags->out, "The encoder to write (safetensors)")
-      ->required()
-      ->type_name("FILE");
+  verb->add_option("-o,--out", flags->out, "The encoder to write (safetensors)", "FILE")
+      ->required();
   flags->force.Add(*verb);
   verb->add_flag("--json", flags->json, "Print counts and times as JSON");
   verb->heading("Corpora");

@@ -106,14 +106,11 @@ void AddTrainNeural(CLI::App& train) {
       "  sotto train features all.pack -o all.features\n"
       "  sotto train features libri/ pool/ --merge-speakers -o all.features --jobs 16");
   verb->add_option("INPUT", flags->inputs, "A speech pack, or corpora")->required();
-  verb->add_option("-o,--out", flags->out, "The feature pack to write")
-      ->required()
-      ->type_name("FILE");
+  verb->add_option("-o,--out", flags->out, "The feature pack to write", "FILE")->required();
   flags->force.Add(*verb);
-  verb->add_option("--models", flags->models, "Look for models here first")->type_name("DIR");
+  verb->add_option("--models", flags->models, "Look for models here first", "DIR");
   AddTrustFlag(*verb, flags->trust_models);
-  verb->add_option("--encoder", flags->encoder, "The speaker encoder")
-      ->type_name("FILE")
+  verb->add_option("--encoder", flags->encoder, "The speaker encoder", "FILE")
       ->default_str("the program's own");
   verb->add_flag("--merge-speakers", flags->merge_speakers,
                  "Take speakers of the same name in several corpora for one person");
@@ -130,15 +127,13 @@ void AddTrainNeural(CLI::App& train) {
       "  sotto train voices pool.pack --features pool.features --adain adain.safetensors -o "
       "adain_voices.safetensors");
   pool->add_option("PACK", voices->pack, "A speech pack with genders")->required();
-  pool->add_option("--features", voices->features, "The features of PACK")
-      ->required()
-      ->type_name("FILE");
+  pool->add_option("--features", voices->features, "The features of PACK", "FILE")->required();
   pool->add_option(
-          "--adain", voices->adain,
-          "Compute embeddings with the speaker encoder of this net (sotto train adain) instead")
-      ->type_name("FILE");
+      "--adain", voices->adain,
+      "Compute embeddings with the speaker encoder of this net (sotto train adain) instead",
+      "FILE");
   pool->add_option("--jobs", voices->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
-  pool->add_option("-o,--out", voices->out, "The voices to write")->required()->type_name("FILE");
+  pool->add_option("-o,--out", voices->out, "The voices to write", "FILE")->required();
   voices->force.Add(*pool);
   pool->add_flag("--json", voices->json, "Print counts as JSON");
   pool->callback([voices] { RunVoices(*voices); });

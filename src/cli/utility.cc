@@ -59,29 +59,29 @@ void AddUtility(CLI::App& app) {
   verb->heading("Models");
   verb->add_option("--recogniser,--recognizer", flags->recognisers,
                    "Recogniser, moonshine or pocketsphinx, with :N to let it hear N utterances "
-                   "only; may be repeated; default: both")
-      ->type_name("NAME[:N]");
+                   "only; may be repeated; default: both",
+                   "NAME[:N]");
   verb->add_option("--encoder", o.encoder,
-                   "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json")
-      ->type_name("FILE")
+                   "Speaker encoder for g_vd_db: a file of sotto train, or *.onnx with its *.json",
+                   "FILE")
       ->default_str("the program's own");
   verb->add_option("--models", o.models,
                    "Look for models here before $SOTTO_MODELS, ~/.local/share/sotto/models and "
-                   "$SOTTO_SHARED/data/weights")
-      ->type_name("DIR");
+                   "$SOTTO_SHARED/data/weights",
+                   "DIR");
   AddTrustFlag(*verb, o.trust_models);
   verb->heading("Figures");
   verb->add_option("--limit", o.limit,
                    "Measure this many utterances, spread over the speakers; 0 means all");
   verb->add_option("--dnsmos", o.rated,
                    "Utterances that DNSMOS rates (about a second each), spread over the speakers; "
-                   "0 means all")
-      ->type_name("N");
+                   "0 means all",
+                   "N");
   AddOutputFlags(*verb, flags->output);
   verb->add_option("--cache", o.cache,
                    "Keep what was measured on the originals in this folder for further copies, "
-                   "mode 0700: it holds transcripts and voiceprints, delete it when done")
-      ->type_name("DIR");
+                   "mode 0700: it holds transcripts and voiceprints, delete it when done",
+                   "DIR");
   verb->callback([flags] { Run(*flags); });
 }
 

@@ -93,14 +93,12 @@ void AddTrustFlag(CLI::App& verb, bool& trust_models) {
 
 void TargetFlags::Add(CLI::App& verb) {
   CLI::Option* key_option =
-      verb.add_option("--key", key_file, "Draw targets with the key in this file")
-          ->type_name("FILE");
+      verb.add_option("--key", key_file, "Draw targets with the key in this file", "FILE");
   verb.add_option("--seed", seed,
-                  "Draw targets from a public number: for experiments only, it protects nobody")
-      ->type_name("N")
+                  "Draw targets from a public number: for experiments only, it protects nobody",
+                  "N")
       ->excludes(key_option);
-  verb.add_option("--context", context, "A text that separates releases that share a key")
-      ->type_name("TEXT");
+  verb.add_option("--context", context, "A text that separates releases that share a key", "TEXT");
 }
 
 void MethodFlags::Add(CLI::App& verb, bool streams) {

@@ -35,8 +35,7 @@ void AddVerify(CLI::App& app) {
   verb->add_option("A", flags->a, "A recording (its first channel)")->required();
   verb->add_option("B", flags->b, "Another recording (its first channel)")->required();
   verb->add_option("--encoder", flags->encoder,
-                   "Speaker encoder from sotto train, or foreign safetensors")
-      ->type_name("FILE")
+                   "Speaker encoder from sotto train, or foreign safetensors", "FILE")
       ->default_str("the program's own");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_flag("--json", flags->json, "Print cosine and LLR as JSON");

@@ -19,7 +19,7 @@ struct Flags {
   bool json = false;
 
   void Add(CLI::App& verb, const char* out_help, const char* json_help) {
-    verb.add_option("-o,--out", out, out_help)->required()->type_name("FILE");
+    verb.add_option("-o,--out", out, out_help, "FILE")->required();
     force.Add(verb);
     verb.add_option("--seconds", options.max_seconds, "Seconds of speech of each speaker, at most")
         ->check(CLI::PositiveNumber);
@@ -90,8 +90,8 @@ void AddFit(CLI::App& app) {
                            "  sotto fit vtln my-recordings/ --pool pool.bin -o me.profile --json");
   vtln->add_option("CORPUS", flags->corpus, "Sound file, folder, Kaldi data dir or manifest")
       ->required();
-  vtln->add_option("--pool", flags->pool, "Pool from sotto build; default: the one in the program")
-      ->type_name("FILE");
+  vtln->add_option("--pool", flags->pool, "Pool from sotto build; default: the one in the program",
+                   "FILE");
   flags->Add(*vtln, "The profile to write", "Print what was fitted as JSON");
   vtln->callback([flags] { Fit(*flags); });
 }
