@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +26,7 @@ struct AttackOptions {
   std::optional<std::uint64_t> seed;  // of a seeded experiment
   std::string context;
   // … and what its record does not hold.
-  std::filesystem::path pool;
-  std::filesystem::path neural;     // the release's nets, where they were not the program's
+  std::map<std::string, std::filesystem::path> files;  // by Parameter::attack_flag
   bool trust_models = false;        // ONNX Runtime and Moonshine, taken as they are (onnx/models.h)
   std::filesystem::path id_map;     // of --map-out, where ids were replaced
   std::uint64_t attacker_seed = 1;  // the attacker's own draws: an experiment, so they repeat

@@ -140,10 +140,10 @@ class Gatherer {
   void TakeFiles() {
     VoiceOptions& voice = record_.voice;
     for (const Parameter& parameter : voice.Method().Parameters()) {
-      const bool voices = parameter.kind == Parameter::Kind::kVoices && !o_.pool.empty();
-      const bool nets = parameter.kind == Parameter::Kind::kNets && !o_.neural.empty();
-      if (voices) voice.Set(parameter.name, o_.pool.string());
-      if (nets) voice.Set(parameter.name, o_.neural.string());
+      const auto given = o_.files.find(parameter.attack_flag);
+      if (given == o_.files.end() || given->second.empty()) continue;
+      voice.Set(parameter.name, given->second.string());
+      if (parameter.kind == Parameter::Kind::kVoices) record_.lacks_pool = false;
     }
     if (o_.trust_models) voice.SetIfKnown("trust-models");
   }
@@ -173,13 +173,18 @@ class Gatherer {
 
   // What the attacker's own copy of the method lacks; empty: nothing.
   std::string MissingParts() const {
-    if (record_.pool_given && o_.pool.empty()) {
-      return "the release used a pool of its own: give it with --pool";
-    }
-    for (const auto& [field, value] : record_.voice.Method().Facts(record_.voice)) {
-      if (field != "nets" || value == record_.nets) continue;
-      return fmt::format("the release used other nets ({}) than these: give them with --neural",
-                         record_.nets);
+    const MethodDefinition& method = record_.voice.Method();
+    for (const Parameter& parameter : method.Parameters()) {
+      if (parameter.kind == Parameter::Kind::kVoices && record_.lacks_pool) {
+        return fmt::format("the release used a pool of its own: give it with --{}",
+                           parameter.attack_flag);
+      }
+      if (parameter.fact.empty()) continue;
+      for (const auto& [field, value] : method.Facts(record_.voice)) {
+        if (field != parameter.fact || value == record_.nets) continue;
+        return fmt::format("the release used other nets ({}) than these: give them with --{}",
+                           record_.nets, parameter.attack_flag);
+      }
     }
     return {};
   }
@@ -317,7 +322,7 @@ class Gatherer {
       material_.remarks[Attacker::kInformed] = fmt::format(
           "the key alone does not tell a target of {}: it is drawn by the embedding of the "
           "original, in place of which that of the enrolment is used",
-          record_.voice.Value("target"));
+          record_.voice.Method().Rule(record_.voice)->Name());
     }
     const Protector same(record_.voice, record_.strategy, *key, o_.context, voices_, enrolment_);
     if (same.WorksOnFolders() && record_.strategy == Strategy::kRandom) {
@@ -379,7 +384,7 @@ class Gatherer {
     if (!material_.rule) return;
     // On every page that shows this row.
     material_.remarks[Attacker::kPoolRule] += record_.RuleRemark();
-    if (record_.pool_given && o_.pool.empty()) return;
+    if (record_.lacks_pool) return;
     const std::optional<SpeakerPool> known_pool = record_.voice.Method().RulePool(record_.voice);
     if (!known_pool) return;
     const SpeakerPool& pool = *known_pool;

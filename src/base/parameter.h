@@ -51,6 +51,9 @@ struct Parameter {
   std::function<void(const std::string&)> check{};
   // How a value is written, whatever it was given as. Throws Error when it cannot be read.
   std::function<std::string(const std::string&)> normalise{};
+  // Of a file that a run record tells of and does not hold: the flag of sotto attack that gives it,
+  // and, of nets, the fact in the record that tells which they were.
+  std::string attack_flag{}, fact{};
   // Of a rule's parameter: the method's behind which it stands in texts and records.
   std::string after{};
 

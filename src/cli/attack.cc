@@ -58,6 +58,21 @@ void Run(Flags& flags) {
   fmt::print("{}", flags.json ? AttackJson(result) : AttackText(result));
 }
 
+// For what the record of a release does not hold.
+void AddFileFlags(CLI::App& verb, AttackOptions& o) {
+  for (const auto& method : o.method_table.All()) {
+    for (const Parameter& parameter : method->Parameters()) {
+      const std::string& flag = parameter.attack_flag;
+      if (flag.empty() || o.files.contains(flag)) continue;
+      const bool nets = parameter.kind == Parameter::Kind::kNets;
+      verb.add_option("--" + flag, o.files[flag],
+                      fmt::format("The release's {} not the program's own",
+                                  nets ? "nets, where they were" : "pool, where it was"))
+          ->type_name(parameter.unit);
+    }
+  }
+}
+
 }  // namespace
 
 void AddAttack(CLI::App& app) {
@@ -98,9 +113,7 @@ void AddAttack(CLI::App& app) {
       ->type_name("N")
       ->excludes(key);
   verb->add_option("--context", o.context, "The release's context")->type_name("TEXT");
-  folder("--neural", o.neural, "The release's nets, where they were not the program's own");
-  verb->add_option("--pool", o.pool, "The release's pool, where it was not the program's own")
-      ->type_name("FILE");
+  AddFileFlags(*verb, o);
   verb->add_option("--id-map", o.id_map, "The file of --map-out, where ids were replaced")
       ->type_name("FILE");
   verb->add_option("--attacker-seed", o.attacker_seed, "Seed of the attacker's own draws");

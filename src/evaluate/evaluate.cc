@@ -330,9 +330,8 @@ class Runner {
       options.method_table = o_.method_table;
       const VoiceOptions voice = o_.Voice(cell.method);
       for (const Parameter& parameter : voice.Method().Parameters()) {
-        const fs::path file = voice.File(parameter.name);
-        if (parameter.kind == Parameter::Kind::kVoices) options.pool = file;
-        if (parameter.kind == Parameter::Kind::kNets) options.neural = file;
+        if (parameter.attack_flag.empty()) continue;
+        options.files[parameter.attack_flag] = voice.File(parameter.name);
       }
       options.trust_models = o_.trust_models;
       options.plan.unlabelled = o_.unlabelled;

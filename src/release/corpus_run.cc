@@ -16,6 +16,7 @@
 #include "base/terminal.h"
 #include "release/run_parts.h"
 #include "release/run_record.h"
+#include "voice/method_table.h"
 
 namespace sotto {
 namespace fs = std::filesystem;
@@ -296,7 +297,7 @@ void CorpusRun::CheckDraws() {
   std::size_t most = 0;
   for (const auto& [speaker, draws] : draws_) most = std::max(most, draws.size());
   if (most == 0) return;
-  const std::string rule = options_.Value("target");
+  const std::string rule = options_.Method().Rule(options_)->Name();
   if (most > report_.target_draws) {
     throw Error(fmt::format("{}: {} draws for one speaker, and {} were declared", rule, most,
                             report_.target_draws));

@@ -32,7 +32,7 @@ std::string Read(const std::string& text, const std::string& where) {
   }
   line += "\t" + record.Describe() + rule_text;
   if (!record.HasDraws()) line += ", no draws";
-  if (record.pool_given) line += ", own pool";
+  if (record.lacks_pool) line += ", own pool";
   if (record.context_given) line += ", context";
   if (record.new_ids) line += ", new ids";
   if (record.seeded) line += ", seeded";

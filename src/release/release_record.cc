@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -61,12 +60,13 @@ void ReadParameters(const json& record, const std::string& where, ReleaseRecord&
     if (parameter.record.empty() || field == record.end()) continue;
     const std::string value = ValueOf(*field, parameter, where);
     if (parameter.kind == Parameter::Kind::kVoices) {
-      release.pool_given = value != "default";  // the record does not hold the file
+      release.lacks_pool = value != "default";
     } else if (*field != false) {
       voice.SetRecorded(parameter, value);
     }
   }
   for (const Parameter& parameter : parameters) {
+    if (!parameter.fact.empty()) release.nets = Text(record, parameter.fact.c_str(), where);
     const bool needed = parameter.must_be_recorded && voice.Method().IsUsed(voice, parameter);
     if (!needed || record.contains(parameter.record)) continue;
     throw Error(fmt::format("{}: no {} '{}': is it the record of a sotto anonymise run?", where,
@@ -150,10 +150,6 @@ ReleaseRecord ParseReleaseRecord(std::string_view text, const std::string& where
     release.voice.Use(methods.Find(Text(record, "method", where)));
     release.strategy = ParseStrategy(Text(record, "strategy", where));
     ReadParameters(record, where, release);
-    const std::vector<std::string> facts = release.voice.Method().FactFields();
-    if (std::find(facts.begin(), facts.end(), "nets") != facts.end()) {
-      release.nets = Text(record, "nets", where);
-    }
     release.voice.Validate();
   } catch (const Error& error) {
     const std::string what = error.what();

@@ -18,7 +18,7 @@ namespace sotto {
 struct ReleaseRecord {
   VoiceOptions voice;  // pool and profile are empty: the record does not hold them
   Strategy strategy = Strategy::kPerm;
-  bool pool_given = false;     // another pool than the program's
+  bool lacks_pool = false;     // it was not the program's, and the record does not hold it
   std::string nets;            // fingerprint of a method's nets
   bool context_given = false;  // draws were separated by a text
   bool new_ids = false;

@@ -37,7 +37,7 @@ TEST(ReleaseRecord, SaysHowARunWasMade) {
       R"({"method": "vtln", "pitch": "target", "target_gender": "other", "pool": "given",
           "f0": "robust", "strategy": "perm"})",
       "run");
-  EXPECT_TRUE(vtln.pool_given);
+  EXPECT_TRUE(vtln.lacks_pool);
   EXPECT_EQ(vtln.voice.Value("target-gender"), "other");
   EXPECT_EQ(vtln.voice.Value("f0"), "robust");
 }
@@ -51,7 +51,7 @@ TEST(ReleaseRecord, KnowsMethodNeural) {
   EXPECT_EQ(record.voice.Value("target"), "pool");
   EXPECT_EQ(record.voice.Value("content"), "moonshine");
   EXPECT_EQ(record.voice.Number("bend"), 2.0);
-  EXPECT_TRUE(record.pool_given);
+  EXPECT_TRUE(record.lacks_pool);
   EXPECT_TRUE(record.HasDraws());
   EXPECT_EQ(record.nets, "00ff");
   std::string other = neural;

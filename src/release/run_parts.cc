@@ -43,8 +43,7 @@ void ModelTheVoices(const Corpus& corpus, const AnonymiseOptions& options, const
   std::size_t unknown = 0;
   for (const VoiceModel& voice : modelled.voices)
     unknown += voice.gender == Gender::kUnknown ? 1 : 0;
-  const std::string gender = options.Value("target-gender");
-  if (!gender.empty() && gender != "random" && unknown > 0) {
+  if (needs.genders && unknown > 0) {
     notes.push_back(
         fmt::format("the corpus does not say the gender of {} speaker{}: guessed from "
                     "the pitch",
@@ -74,8 +73,8 @@ void FitToCorpus(std::unique_ptr<VoiceMethod>& method, const Corpus& corpus, con
   if (needs.encoder != nullptr) {
     modelled.prints = EmbedVoices(corpus, *needs.encoder, options.jobs);
     report.target_draws = MostDraws(corpus, options);
-    report.target_eps = options.Number("eps").value_or(0.0);
     if (const auto rule = options.Method().Rule(options)) {
+      report.target_eps = rule->EpsilonOfDraw(options);
       const std::vector<std::string> said =
           rule->FitNotes(options, {options.TargetStrategy(), report.target_draws});
       notes.insert(notes.end(), said.begin(), said.end());

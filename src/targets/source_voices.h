@@ -53,6 +53,7 @@ class TargetVoices {
 
   // True when targets or pitch depend on the source and no profile tells about it yet.
   bool NeedsFit(bool needs_classes) const;
+  bool FollowGender() const { return gender_ != TargetGender::kRandom; }
   void Fit(SourceVoices sources) { sources_ = std::move(sources); }
 
   PitchMap Pitch(const std::string& speaker, const std::string& utterance) const;

@@ -107,6 +107,7 @@ Parameter TargetPoolParameter() {
           .help = "Voices from sotto train voices; default: those that belong to the nets",
           .record = "target_pool",
           .must_be_recorded = true,
+          .attack_flag = "pool",
           .after = "target"};
 }
 

@@ -73,8 +73,9 @@ class TargetRule : public TableEntry {
                                                    double nearest, const ParameterValues& values,
                                                    const TargetDraws& draws) const = 0;
 
-  // Draws by the source for an utterance, at most.
+  // Draws by the source for an utterance, at most, and what each of them costs.
   virtual std::size_t DrawsPerUtterance(const ParameterValues&) const { return 1; }
+  virtual double EpsilonOfDraw(const ParameterValues&) const { return 0.0; }
   // Adds to a run record what is no parameter.
   virtual void AddToRecord(const ParameterValues&, const RunFacts&, nlohmann::ordered_json&) const {
   }

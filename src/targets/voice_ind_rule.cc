@@ -167,12 +167,16 @@ class Rule : public TargetRule {
                                            const TargetDraws& draws) const override {
     const std::optional<std::size_t> bound = MaxDraws(values);
     const bool after_pauses = DrawsAfterPauses(values, draws.How());
-    return std::make_shared<BySource>(std::move(pool), values.Number("eps").value_or(0.0), draws,
-                                      bound, after_pauses ? bound : std::optional<std::size_t>(1));
+    return std::make_shared<BySource>(std::move(pool), EpsilonOfDraw(values), draws, bound,
+                                      after_pauses ? bound : std::optional<std::size_t>(1));
   }
 
   std::size_t DrawsPerUtterance(const ParameterValues& values) const override {
     return MaxDraws(values).value_or(1);
+  }
+
+  double EpsilonOfDraw(const ParameterValues& values) const override {
+    return values.Number("eps").value_or(0.0);
   }
 
   void AddToRecord(const ParameterValues& values, const RunFacts& run,
@@ -226,8 +230,8 @@ class Rule : public TargetRule {
   }
 
   PoolRuleRecord Known(const ParameterValues& values) const override {
-    return {PoolRule::kNearest, fmt::format("{}, eps {:g}", TargetRule::Known(values).text,
-                                            values.Number("eps").value_or(0.0))};
+    return {PoolRule::kNearest,
+            fmt::format("{}, eps {:g}", TargetRule::Known(values).text, EpsilonOfDraw(values))};
   }
 
   std::string Remark(const ParameterValues& values, Strategy strategy) const override {

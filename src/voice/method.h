@@ -19,6 +19,7 @@ class SpeakerEncoder;
 // What a method wants to know of the voices to be protected.
 struct FitNeeds {
   bool voices = false;   // pitch and gender
+  bool genders = false;  // the gender decides: where nobody states it, it is guessed from the pitch
   bool classes = false;  // the classes of the envelope too
   F0Method f0_method = F0Method::kFast;
   // Where given, the embeddings of their utterances by this encoder.

@@ -59,7 +59,9 @@ std::vector<Parameter> CommonParameters(const TargetRules& rules) {
           {.name = "neural",
            .kind = Parameter::Kind::kNets,
            .unit = "DIR",
-           .help = "A folder of nets in place of those in the program (docs/neural_training.md)"}};
+           .help = "A folder of nets in place of those in the program (docs/neural_training.md)",
+           .attack_flag = "neural",
+           .fact = "nets"}};
 }
 
 std::vector<Parameter> NeuralParameters() {

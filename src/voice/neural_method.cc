@@ -47,7 +47,8 @@ NeuralMethod::NeuralMethod(const VoiceOptions& options, TargetDraws draws, Neura
 
 FitNeeds NeuralMethod::Needs() const {
   if (sources_) return {};
-  return {.voices = gender_ != TargetGender::kRandom, .encoder = targets_->Encoder()};
+  const bool by_gender = gender_ != TargetGender::kRandom;
+  return {.voices = by_gender, .genders = by_gender, .encoder = targets_->Encoder()};
 }
 
 Gender NeuralMethod::SourceGender(const std::string& speaker) const {

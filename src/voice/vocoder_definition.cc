@@ -19,7 +19,8 @@ std::vector<Parameter> WithCommon(std::vector<Parameter> own, const std::string&
                  .unit = "FILE",
                  .help = "Target voices, from sotto build; default: those in the program",
                  .record = "pool",
-                 .must_be_recorded = true});
+                 .must_be_recorded = true,
+                 .attack_flag = "pool"});
   own.push_back(
       {.name = "profile",
        .kind = Parameter::Kind::kPath,
@@ -117,7 +118,10 @@ TargetVoices VocoderDefinition::Targets(const VoiceOptions& options, TargetDraws
 }
 
 FitNeeds NeedsOf(const TargetVoices& targets, F0Method f0_method, bool classes) {
-  return {.voices = targets.NeedsFit(classes), .classes = classes, .f0_method = f0_method};
+  return {.voices = targets.NeedsFit(classes),
+          .genders = targets.FollowGender(),
+          .classes = classes,
+          .f0_method = f0_method};
 }
 
 }  // namespace sotto
