@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/testing.h"
 #include "dsp/warp.h"
-#include "voice/inverse_warp.h"
 #include "voice/neural_nets.h"
+#include "voice/warp_editors.h"
 
 namespace sotto {
 namespace {

@@ -9,9 +9,9 @@
 #include "base/random.h"
 #include "base/testing.h"
 #include "nn/net_testing.h"
-#include "voice/adain_nets.h"
 #include "voice/method_table.h"
 #include "voice/neural_method.h"
+#include "voice/neural_nets.h"
 #include "voice/training_features.h"
 
 namespace sotto {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "dsp/lpc.h"
 #include "dsp/polynomial_roots.h"
-#include "voice/overlap_add.h"
+#include "voice/level_control.h"
 #include "voice/resampled.h"
 
 namespace sotto {
@@ -23,14 +23,14 @@ constexpr double kPivotRateHz = 16000.0;
 constexpr std::size_t kSectionOrder = 10;
 
 // Replaces the all-pole filter of a frame by the one with moved poles.
-class McAdamsFrame : public FrameProcessor {
+class McAdamsFrame {
  public:
   McAdamsFrame(int rate_hz, const McAdamsOptions& options)
       : rate_hz_(rate_hz),
         options_(options),
         autocorrelation_(static_cast<std::size_t>(McAdamsOrder(rate_hz)) + 1) {}
 
-  void Process(std::span<double> frame) override {
+  void Process(std::span<double> frame) {
     Autocorrelate(frame, autocorrelation_);
     // Below the quietest sound any format holds (32 bit: -187 dB) there is nothing to protect.
     const double energy = autocorrelation_[0];
@@ -92,6 +92,85 @@ class McAdamsFrame : public FrameProcessor {
   std::vector<double> residual_;
 };
 
+// Frames of two hops, windowed before and after by the square root of a periodic Hann window, which
+// overlap-add to exactly one: α = 1 gives the input back. Keeps the loudness and holds the peaks.
+// Latency: the two hops of a frame and the one the peaks need.
+class OverlapAdd : public StreamTransformer {
+ public:
+  OverlapAdd(int rate_hz, std::size_t hop, const McAdamsOptions& options);
+  void Push(std::span<const float> in, std::vector<float>& out) override;
+  void Finish(std::vector<float>& out) override;
+  std::size_t LatencySamples() const override { return 3 * hop_; }
+
+ private:
+  void RunFrame(std::vector<float>& out);
+
+  McAdamsFrame processor_;
+  const std::size_t hop_;
+  std::vector<double> window_;  // two hops
+  std::vector<double> input_;   // two hops: the frame being filled
+  std::vector<double> frame_;   // two hops: scratch
+  std::vector<double> tail_;    // one hop: second half of the last frame's output
+  std::size_t filled_;          // samples in input_
+  bool before_signal_ = true;   // the next finished block lies before the signal
+  LoudnessKeeper loudness_;
+  PeakHolder peaks_;
+  std::size_t pushed_ = 0, emitted_ = 0;
+};
+
+OverlapAdd::OverlapAdd(int rate_hz, std::size_t hop, const McAdamsOptions& options)
+    : processor_(rate_hz, options),
+      hop_(hop),
+      window_(2 * hop),
+      input_(2 * hop),
+      frame_(2 * hop),
+      tail_(hop),
+      filled_(hop),  // the first frame begins one hop before the signal
+      peaks_(hop, options.peak_limit) {
+  for (std::size_t i = 0; i < window_.size(); ++i) {
+    // sqrt(0.5 − 0.5 cos(2πi/N)) = sin(πi/N)
+    window_[i] = std::sin(std::numbers::pi * static_cast<double>(i) / static_cast<double>(2 * hop));
+  }
+}
+
+void OverlapAdd::RunFrame(std::vector<float>& out) {
+  const auto half = static_cast<std::ptrdiff_t>(hop_);
+  for (std::size_t i = 0; i < 2 * hop_; ++i) frame_[i] = input_[i] * window_[i];
+  processor_.Process(frame_);
+  for (std::size_t i = 0; i < 2 * hop_; ++i) frame_[i] *= window_[i];
+  for (std::size_t i = 0; i < hop_; ++i) frame_[i] += tail_[i];
+  std::copy(frame_.begin() + half, frame_.end(), tail_.begin());
+  if (!before_signal_) {
+    const std::span<double> block(frame_.data(), hop_);
+    loudness_.Process({input_.data(), hop_}, block, peaks_.LostGain());
+    const std::span<const double> finished = peaks_.Process(block);
+    for (const double y : finished) out.push_back(static_cast<float>(y));
+    emitted_ += finished.size();
+  }
+  before_signal_ = false;
+  std::copy(input_.begin() + half, input_.end(), input_.begin());
+  filled_ = hop_;
+}
+
+void OverlapAdd::Push(std::span<const float> in, std::vector<float>& out) {
+  while (!in.empty()) {
+    const std::size_t count = std::min(in.size(), 2 * hop_ - filled_);
+    std::copy_n(in.begin(), count, input_.begin() + static_cast<std::ptrdiff_t>(filled_));
+    filled_ += count;
+    pushed_ += count;
+    in = in.subspan(count);
+    if (filled_ == 2 * hop_) RunFrame(out);
+  }
+}
+
+void OverlapAdd::Finish(std::vector<float>& out) {
+  const std::size_t total = pushed_;
+  const std::vector<float> silence(hop_, 0.0F);
+  while (emitted_ < total) Push(silence, out);
+  // The silence brought out a little more than the signal.
+  out.resize(out.size() - (emitted_ - total));
+}
+
 }  // namespace
 
 void McAdamsOptions::Validate() const {
@@ -119,8 +198,7 @@ std::unique_ptr<StreamTransformer> MakeMcAdams(int rate_hz, const McAdamsOptions
   }
   constexpr double kHopSeconds = 0.010;
   const auto hop = static_cast<std::size_t>(kHopSeconds * rate_hz);
-  return std::make_unique<OverlapAdd>(std::make_unique<McAdamsFrame>(rate_hz, options), hop,
-                                      options.peak_limit);
+  return std::make_unique<OverlapAdd>(rate_hz, hop, options);
 }
 
 }  // namespace sotto

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "voice/mcadams_method.h"
 #include "voice/neural_method.h"
-#include "voice/voicemask_method.h"
-#include "voice/vtln_method.h"
+#include "voice/vocoder_definition.h"
 
 namespace sotto {
 

@@ -10,7 +10,7 @@
 #include "base/testing.h"
 #include "dsp/level.h"
 #include "dsp/voice_measures.h"
-#include "voice/mcadams_method.h"
+#include "voice/mcadams.h"
 #include "voice/method_table.h"
 #include "voice/vocoder_definition.h"
 
@@ -175,17 +175,21 @@ TEST(McAdamsMethod, WithoutPitchIsTheTransformerAloneWithItsLatency) {
   EXPECT_FALSE(method->NeedsFit());
   EXPECT_EQ(method->MakeTransformer(16000, 1.0, "s", "u")->LatencySamples(), 480U);
   const auto x = SyntheticVowel(0.5, 16000);
-  EXPECT_EQ(Transform(*method, x, 16000),
-            Transform(McAdamsMethod(Range{}, Draws("mcadams")), x, 16000));
+  McAdamsOptions options;
+  options.alpha = Draws("mcadams").Uniform("alpha", 0.5, 0.9, "s", "u");
+  const auto alone = MakeMcAdams(16000, options);
+  std::vector<float> y;
+  alone->Push(x, y);
+  alone->Finish(y);
+  EXPECT_EQ(Transform(*method, x, 16000), y);
 }
 
 TEST(McAdamsMethod, RefusesRangesOutsideWhatAlphaMayBe) {
-  EXPECT_THROW(McAdamsMethod({0.01, 0.9}, TargetDraws(Key::ForExperiment(ExperimentKey(1)),
-                                                      Strategy::kPerm, "mcadams")),
-               Error);
-  EXPECT_THROW(McAdamsMethod({0.5, 3.0}, TargetDraws(Key::ForExperiment(ExperimentKey(1)),
-                                                     Strategy::kPerm, "mcadams")),
-               Error);
+  VoiceOptions options = Options("mcadams");
+  for (const char* range : {"0.01:0.9", "0.5:3"}) {
+    options.SetRecorded(*options.Method().Find("alpha"), range);
+    EXPECT_THROW(MakeVoiceMethod(options, Draws("mcadams")), Error) << range;
+  }
 }
 
 TEST(Range, ParsesValuesAndRanges) {

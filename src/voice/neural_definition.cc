@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "voice/adain_nets.h"
 #include "voice/neural_method.h"
 #include "voice/neural_nets.h"
 #include "voice/vocoder_definition.h"

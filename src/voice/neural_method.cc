@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "voice/adain_nets.h"
 #include "voice/live_voice.h"
 #include "voice/neural_nets.h"
 #include "voice/vocoder_definition.h"

@@ -10,14 +10,14 @@
 #include "targets/pitch.h"
 #include "targets/target_rule.h"
 #include "voice/method_table.h"
-#include "voice/neural_options.h"
+#include "voice/neural_nets.h"
 #include "voice/neural_voice.h"
 
 namespace sotto {
 
 class NeuralMethod : public VoiceMethod {
  public:
-  // Throws Error as OpenNeuralNets (neural_nets.h) and OpenAdainNets (adain_nets.h) do, where the
+  // Throws Error as OpenNeuralNets and OpenAdainNets (neural_nets.h) do, where the
   // target is no rule of the table, and where Moonshine is asked for and missing.
   NeuralMethod(const VoiceOptions& options, TargetDraws draws, NeuralKind kind = NeuralKind::kSynth,
                const TargetRules& rules = ProgramTargetRules());

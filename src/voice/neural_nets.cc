@@ -10,6 +10,7 @@ namespace sotto {
 
 extern const std::string_view kNeuralContentBytes, kNeuralSynthBytes, kNeuralVoicesBytes;
 extern const std::string_view kNeuralStreamContentBytes, kNeuralStreamSynthBytes;
+extern const std::string_view kAdainBytes, kAdainVoicesBytes;
 
 namespace {
 
@@ -37,6 +38,12 @@ const std::shared_ptr<const NeuralModels>& ModelsInProgram(const NeuralOptions& 
     return streaming;
   }
   static const auto models = read();
+  return models;
+}
+
+const std::shared_ptr<const AdainModels>& AdainInProgram() {
+  static const auto models =
+      std::make_shared<const AdainModels>(ParseTensorFile(kAdainBytes, "the program's AdaIN net"));
   return models;
 }
 
@@ -89,6 +96,22 @@ std::string NetsFingerprint(const NeuralOptions& o) {
   }
   static const std::string models = in_program();
   return models;
+}
+
+AdainNets OpenAdainNets(const NeuralOptions& o) {
+  AdainNets nets;
+  nets.models = o.folder.empty()
+                    ? AdainInProgram()
+                    : std::make_shared<const AdainModels>(ReadTensorFile(o.folder / kAdainFile));
+  nets.pool =
+      OpenVoices(o, kAdainVoicesFile, kAdainVoicesBytes, nets.models->Waveform().Shape().embedding);
+  return nets;
+}
+
+std::string AdainFingerprint(const NeuralOptions& options) {
+  const std::string bytes =
+      options.folder.empty() ? std::string(kAdainBytes) : ReadTextFile(options.folder / kAdainFile);
+  return ContentDigest(bytes).substr(0, 16);
 }
 
 }  // namespace sotto

@@ -36,6 +36,39 @@ std::vector<Parameter> WithCommon(std::vector<Parameter> own, const std::string&
   return own;
 }
 
+class EditingMethod : public VoiceMethod {
+ public:
+  EditingMethod(TargetVoices targets, const VocoderTransformOptions& vocoder, UtteranceEdit edit,
+                bool classes)
+      : targets_(std::move(targets)),
+        vocoder_(vocoder),
+        edit_(std::move(edit)),
+        classes_(classes) {}
+
+  FitNeeds Needs() const override {
+    return {.voices = targets_.NeedsFit(classes_),
+            .genders = targets_.FollowGender(),
+            .classes = classes_,
+            .f0_method = vocoder_.f0_method};
+  }
+  void Fit(SourceVoices sources) override { targets_.Fit(std::move(sources)); }
+
+ private:
+  std::unique_ptr<StreamTransformer> MakeChannel(int rate_hz, double peak_limit,
+                                                 const std::string& speaker,
+                                                 const std::string& utterance,
+                                                 std::size_t /*channel*/) const override {
+    VocoderTransformOptions vocoder = vocoder_;
+    vocoder.peak_limit = peak_limit;
+    return MakeVocoderTransformer(rate_hz, edit_(targets_, speaker, utterance), vocoder);
+  }
+
+  TargetVoices targets_;
+  const VocoderTransformOptions vocoder_;
+  const UtteranceEdit edit_;
+  const bool classes_;
+};
+
 }  // namespace
 
 Parameter PitchParameter(const std::string& preset, std::vector<std::string> choices) {
@@ -108,20 +141,17 @@ VocoderTransformOptions VocoderDefinition::Vocoder(const VoiceOptions& options) 
           1.0};
 }
 
-TargetVoices VocoderDefinition::Targets(const VoiceOptions& options, TargetDraws draws) {
+std::unique_ptr<VoiceMethod> VocoderDefinition::MakeEditing(const VoiceOptions& options,
+                                                            TargetDraws draws, UtteranceEdit edit,
+                                                            bool classes) {
   std::optional<VoiceProfile> profile;
   if (const std::filesystem::path file = options.File("profile"); !file.empty()) {
     profile = ParseProfile(ReadTextFile(file), file.string());
   }
-  return {ReadPool(options.File("pool")), std::move(draws), AskedPitch(options),
-          AskedGender(options), std::move(profile)};
-}
-
-FitNeeds NeedsOf(const TargetVoices& targets, F0Method f0_method, bool classes) {
-  return {.voices = targets.NeedsFit(classes),
-          .genders = targets.FollowGender(),
-          .classes = classes,
-          .f0_method = f0_method};
+  TargetVoices targets(ReadPool(options.File("pool")), std::move(draws), AskedPitch(options),
+                       AskedGender(options), std::move(profile));
+  return std::make_unique<EditingMethod>(std::move(targets), Vocoder(options), std::move(edit),
+                                         classes);
 }
 
 }  // namespace sotto

@@ -2,6 +2,7 @@
 // pool.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ Parameter TargetGenderParameter();
 PitchMode AskedPitch(const VoiceOptions& options);
 TargetGender AskedGender(const VoiceOptions& options);
 
-// What has to be fitted where `targets` have no profile.
-FitNeeds NeedsOf(const TargetVoices& targets, F0Method f0_method, bool classes);
+// What is done to the frames of an utterance.
+using UtteranceEdit = std::function<MakeFrameEditor(
+    const TargetVoices& targets, const std::string& speaker, const std::string& utterance)>;
 
 class VocoderDefinition : public MethodDefinition {
  public:
@@ -38,12 +40,19 @@ class VocoderDefinition : public MethodDefinition {
  protected:
   virtual bool UsesVocoder(const VoiceOptions& /*options*/) const { return true; }
   static VocoderTransformOptions Vocoder(const VoiceOptions& options);
-  // Reads the pool and the profile. Throws Error as they do.
-  static TargetVoices Targets(const VoiceOptions& options, TargetDraws draws);
+  // The method that does nothing else; `classes`: it has to know those of the source. Reads the
+  // pool and the profile, and throws Error as they do.
+  static std::unique_ptr<VoiceMethod> MakeEditing(const VoiceOptions& options, TargetDraws draws,
+                                                  UtteranceEdit edit, bool classes = false);
 
  private:
   bool UsesTargets(const VoiceOptions& options) const;
   bool has_target_;
 };
+
+// The methods of this kind, each in a file of its own (mcadams_method.cc …).
+std::shared_ptr<const MethodDefinition> McAdamsDefinition();
+std::shared_ptr<const MethodDefinition> VoiceMaskDefinition();
+std::shared_ptr<const MethodDefinition> VtlnDefinition();
 
 }  // namespace sotto

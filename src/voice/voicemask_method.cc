@@ -1,16 +1,18 @@
-#include "voice/voicemask_method.h"
+// Method voicemask (dsp/warp.h): the frequency axis warped by two numbers drawn in secret.
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "dsp/warp.h"
-#include "voice/inverse_warp.h"
 #include "voice/vocoder_definition.h"
+#include "voice/voicemask.h"
 #include "voice/warp_editors.h"
 
 namespace sotto {
 namespace {
+
+std::function<double(double)> Warp(double alpha, double beta) {
+  return [alpha, beta](double omega) { return VoiceMaskWarp(omega, alpha, beta); };
+}
 
 class Definition : public VocoderDefinition {
  public:
@@ -18,8 +20,12 @@ class Definition : public VocoderDefinition {
       : VocoderDefinition("voicemask", "a warped frequency axis", {}, /*has_target=*/false) {}
 
   std::unique_ptr<VoiceMethod> Make(const VoiceOptions& options, TargetDraws draws) const override {
-    return std::make_unique<VoiceMaskMethod>(VoiceMaskOptions{}, Targets(options, std::move(draws)),
-                                             Vocoder(options));
+    const auto edit = [](const TargetVoices& targets, const std::string& speaker,
+                         const std::string& utterance) {
+      const auto [alpha, beta] = DrawVoiceMask(targets.Draws(), {}, speaker, utterance);
+      return WarpEditor(Warp(alpha, beta), targets.Pitch(speaker, utterance));
+    };
+    return MakeEditing(options, std::move(draws), edit);
   }
 
   // The inverse of h for several (α, β) of the allowed set.
@@ -32,12 +38,10 @@ class Definition : public VocoderDefinition {
       for (const BetaInterval& betas : AllowedBetas(alpha, ranges)) {
         for (int i = 0; i < points; ++i) {
           const double beta = betas.lo + (betas.hi - betas.lo) * (i + 0.5) / points;
-          const auto forward = [alpha, beta](double omega) {
-            return VoiceMaskWarp(omega, alpha, beta);
-          };
           grid.push_back(WarpBack(
               fmt::format("alpha {:.3g}, beta {:.3g}", alpha, beta),
-              [forward](double omega) { return InverseWarp(forward, omega); }, Vocoder(options)));
+              [forward = Warp(alpha, beta)](double omega) { return InverseWarp(forward, omega); },
+              Vocoder(options)));
         }
       }
     }
@@ -46,30 +50,6 @@ class Definition : public VocoderDefinition {
 };
 
 }  // namespace
-
-VoiceMaskMethod::VoiceMaskMethod(VoiceMaskOptions warp, TargetVoices targets,
-                                 const VocoderTransformOptions& vocoder)
-    : warp_(warp), targets_(std::move(targets)), vocoder_(vocoder) {
-  warp_.Validate();
-}
-
-FitNeeds VoiceMaskMethod::Needs() const {
-  return NeedsOf(targets_, vocoder_.f0_method, /*classes=*/false);
-}
-
-std::unique_ptr<StreamTransformer> VoiceMaskMethod::MakeChannel(int rate_hz, double peak_limit,
-                                                                const std::string& speaker,
-                                                                const std::string& utterance,
-                                                                std::size_t /*channel*/) const {
-  const auto [alpha, beta] = DrawVoiceMask(targets_.Draws(), warp_, speaker, utterance);
-  const auto warp = [alpha = alpha, beta = beta](double omega) {
-    return VoiceMaskWarp(omega, alpha, beta);
-  };
-  VocoderTransformOptions vocoder = vocoder_;
-  vocoder.peak_limit = peak_limit;
-  return MakeVocoderTransformer(rate_hz, WarpEditor(warp, targets_.Pitch(speaker, utterance)),
-                                vocoder);
-}
 
 std::shared_ptr<const MethodDefinition> VoiceMaskDefinition() {
   return std::make_shared<const Definition>();

@@ -1,11 +1,8 @@
-#include "voice/vtln_method.h"
+// Method vtln (targets/vtln.h): warps towards a voice of a pool.
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "dsp/warp.h"
-#include "voice/inverse_warp.h"
 #include "voice/vocoder_definition.h"
 #include "voice/warp_editors.h"
 
@@ -18,7 +15,12 @@ class Definition : public VocoderDefinition {
       : VocoderDefinition("vtln", "warps towards a voice of a pool", {}, /*has_target=*/true) {}
 
   std::unique_ptr<VoiceMethod> Make(const VoiceOptions& options, TargetDraws draws) const override {
-    return std::make_unique<VtlnMethod>(Targets(options, std::move(draws)), Vocoder(options));
+    const auto edit = [](const TargetVoices& targets, const std::string& speaker,
+                         const std::string& utterance) {
+      return VtlnEditor(targets.Source(speaker), targets.Targets(speaker, utterance),
+                        targets.Pitch(speaker, utterance));
+    };
+    return MakeEditing(options, std::move(draws), edit, /*classes=*/true);
   }
 
   // The inverse power warp, with one factor for all classes.
@@ -39,26 +41,6 @@ class Definition : public VocoderDefinition {
 };
 
 }  // namespace
-
-VtlnMethod::VtlnMethod(TargetVoices targets, const VocoderTransformOptions& vocoder)
-    : targets_(std::move(targets)), vocoder_(vocoder) {}
-
-FitNeeds VtlnMethod::Needs() const {
-  return NeedsOf(targets_, vocoder_.f0_method, /*classes=*/true);
-}
-
-std::unique_ptr<StreamTransformer> VtlnMethod::MakeChannel(int rate_hz, double peak_limit,
-                                                           const std::string& speaker,
-                                                           const std::string& utterance,
-                                                           std::size_t /*channel*/) const {
-  VocoderTransformOptions vocoder = vocoder_;
-  vocoder.peak_limit = peak_limit;
-  return MakeVocoderTransformer(
-      rate_hz,
-      VtlnEditor(targets_.Source(speaker), targets_.Targets(speaker, utterance),
-                 targets_.Pitch(speaker, utterance)),
-      vocoder);
-}
 
 std::shared_ptr<const MethodDefinition> VtlnDefinition() {
   return std::make_shared<const Definition>();
