@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "nn/adam.h"
 
 namespace sotto {
 namespace {
@@ -19,30 +20,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXf;
-
-// Adam's moments of one array.
-class Adam {
- public:
-  explicit Adam(Index size) : m_(VectorXf::Zero(size)), v_(VectorXf::Zero(size)) {}
-  void Step(Eigen::Ref<VectorXf> w, const Eigen::Ref<const VectorXf>& gradient, double rate,
-            double decay, int t) {
-    constexpr float kBeta1 = 0.9F, kBeta2 = 0.999F, kEpsilon = 1e-8F;
-    m_ = kBeta1 * m_ + (1.0F - kBeta1) * gradient;
-    v_ = kBeta2 * v_ + (1.0F - kBeta2) * gradient.cwiseAbs2();
-    const auto scale = static_cast<float>(rate * std::sqrt(1.0 - std::pow(kBeta2, t)) /
-                                          (1.0 - std::pow(kBeta1, t)));
-    w *= static_cast<float>(1.0 - rate * decay);
-    w.array() -= scale * m_.array() / (v_.array().sqrt() + kEpsilon);
-  }
-
- private:
-  VectorXf m_, v_;
-};
-
-template <typename Matrix>
-Eigen::Map<VectorXf> Flat(Matrix& m) {
-  return {m.data(), m.size()};
-}
 
 // Standardised and clipped.
 MatrixXf Standardise(const Eigen::Ref<const MatrixXf>& x, const MlpWeights& net, double clip) {
