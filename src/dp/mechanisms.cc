@@ -28,12 +28,8 @@ void CheckDimension(std::size_t expected, std::size_t found) {
 }
 
 template <typename Draw>
-std::vector<double> AddNoise(std::span<const double> values, const NoiseGrid& grid,
-                             const Draw& draw) {
-  std::vector<double> out;
-  out.reserve(values.size());
-  for (const double value : values) out.push_back(grid.Value(grid.Round(value) + draw()));
-  return out;
+void AddNoise(std::span<double> values, const NoiseGrid& grid, const Draw& draw) {
+  for (double& value : values) value = grid.Value(grid.Round(value) + draw());
 }
 
 }  // namespace
@@ -66,9 +62,16 @@ LaplaceMechanism::LaplaceMechanism(double eps, double l1_sensitivity, std::size_
 
 std::vector<double> LaplaceMechanism::Release(std::span<const double> values, Budget& budget,
                                               BitSource& bits) const {
+  std::vector<double> released(values.begin(), values.end());
+  ReleaseInPlace(released, budget, bits);
+  return released;
+}
+
+void LaplaceMechanism::ReleaseInPlace(std::span<double> values, Budget& budget,
+                                      BitSource& bits) const {
   CheckDimension(dimension_, values.size());
   budget.Spend(Event());
-  return AddNoise(values, grid_, [&] { return DiscreteLaplace(scale_units_, bits); });
+  AddNoise(values, grid_, [&] { return DiscreteLaplace(scale_units_, bits); });
 }
 
 GaussianMechanism::GaussianMechanism(double noise, double l2_sensitivity, std::size_t dimension)
@@ -98,7 +101,9 @@ std::vector<double> GaussianMechanism::Release(std::span<const double> values, B
                                                BitSource& bits) const {
   CheckDimension(dimension_, values.size());
   budget.Spend(Event());
-  return AddNoise(values, grid_, [&] { return DiscreteGaussian(sigma_units_, bits); });
+  std::vector<double> released(values.begin(), values.end());
+  AddNoise(released, grid_, [&] { return DiscreteGaussian(sigma_units_, bits); });
+  return released;
 }
 
 ExponentialMechanism::ExponentialMechanism(double eps, double utility_sensitivity) : eps_(eps) {

@@ -33,6 +33,9 @@ class LaplaceMechanism {
 
   std::vector<double> Release(std::span<const double> values, Budget& budget,
                               BitSource& bits) const;
+  // The same noise on values that are overwritten: for many releases without an allocation each.
+  // After an Error some of the values have noise and some do not.
+  void ReleaseInPlace(std::span<double> values, Budget& budget, BitSource& bits) const;
 
   double Scale() const { return grid_.Value(static_cast<Int128>(scale_units_)); }
   PrivacyEvent Event() const { return PrivacyEvent::Laplace(eps_); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,11 @@ bool BernoulliExpMinusUnit(Uint128 n, Uint128 d, BitSource& bits) {
   return k % 2 == 1;
 }
 
+// 2^exponent for the exponents of NoiseGrid, where a product with it is what ldexp gives.
+double PowerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 }  // namespace
 
 bool BernoulliExpMinus(Uint128 n, Uint128 d, BitSource& bits) {
@@ -26,19 +32,6 @@ bool BernoulliExpMinus(Uint128 n, Uint128 d, BitSource& bits) {
     n -= d;
   }
   return BernoulliExpMinusUnit(n, d, bits);
-}
-
-Int128 DiscreteLaplace(std::uint64_t scale, BitSource& bits) {
-  while (true) {
-    const std::uint64_t u = bits.Below(scale);
-    if (!BernoulliExpMinusUnit(u, scale, bits)) continue;
-    Int128 v = 0;
-    while (BernoulliExpMinusUnit(1, 1, bits)) ++v;
-    const Int128 magnitude = static_cast<Int128>(u) + static_cast<Int128>(scale) * v;
-    const bool negative = (bits.Next64() & 1) != 0;
-    if (negative && magnitude == 0) continue;  // zero must not count twice
-    return negative ? -magnitude : magnitude;
-  }
 }
 
 Int128 DiscreteGaussian(std::uint64_t sigma, BitSource& bits) {
@@ -62,7 +55,9 @@ NoiseGrid NoiseGrid::ForScale(double scale) {
 }
 
 Int128 NoiseGrid::Round(double value) const {
-  const double units = std::ldexp(value, -exponent);
+  const double units = value * PowerOfTwo(-exponent);
+  // What nearly all values are; the long type costs several times as much.
+  if (std::abs(units) < 0x1p62) return std::llrint(units);
   if (!(std::abs(units) < 0x1p120)) {
     throw Error(fmt::format("value {}: not finite, or too large for the noise to cover", value));
   }
@@ -70,7 +65,9 @@ Int128 NoiseGrid::Round(double value) const {
 }
 
 double NoiseGrid::Value(Int128 units) const {
-  return std::ldexp(static_cast<double>(units), exponent);
+  const auto low = static_cast<std::int64_t>(units);
+  const double rounded = low == units ? static_cast<double>(low) : static_cast<double>(units);
+  return rounded * PowerOfTwo(exponent);
 }
 
 double NoiseGrid::Units(double length) const {

@@ -12,7 +12,8 @@ namespace sotto {
 // True with probability exp(−n/d), exactly; d ≥ 1 and below 2^96.
 bool BernoulliExpMinus(Uint128 n, Uint128 d, BitSource& bits);
 
-// Pr(z) ∝ exp(−|z|/scale), scale a whole number from 1 to 2^48.
+// Pr(z) ∝ exp(−|z|/scale), scale a whole number from 1 to 2^48. Not by algorithm 2, which takes ten
+// random words a draw, but by one of the same law that takes one (discrete_laplace.cc proves it).
 Int128 DiscreteLaplace(std::uint64_t scale, BitSource& bits);
 
 // Pr(z) ∝ exp(−z²/(2·sigma²)), sigma a whole number from 1 to 2^46.
