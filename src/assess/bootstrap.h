@@ -9,11 +9,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "assess/figure.h"
+#include "assess/intervals.h"
+#include "assess/levels.h"
 #include "assess/trials.h"
 
 namespace sotto {
@@ -21,6 +25,10 @@ namespace sotto {
 class TrialResampler {
  public:
   explicit TrialResampler(const Trials& trials);  // keeps a reference
+  // Draws from this list of two or more speakers, in its order: resamplers of other trials with the
+  // same list draw the same speakers. Throws Error for trials without speakers, or with one that
+  // the list lacks.
+  TrialResampler(const Trials& trials, const std::vector<std::string>& speakers);
 
   bool SpeakerLevel() const { return n_speakers_ > 0; }
   std::size_t Speakers() const { return n_speakers_; }
@@ -43,6 +51,28 @@ class TrialResampler {
   std::vector<std::uint32_t> tar_;  // trial numbers by class
   std::vector<std::uint32_t> non_;
 };
+
+// Scores of two classes, sorted once, under the weights of one resample after another.
+class WeightedLevels {
+ public:
+  WeightedLevels(std::span<const double> scores, std::span<const std::uint8_t> is_target);
+
+  const ScoreLevels& Levels() const { return levels_; }  // every score once
+  // Sets the weights in `scratch`, a copy of Levels(): weights[i], a whole number, is how often
+  // score i counts. Afterwards n_tar or n_non may be 0.
+  void Weigh(std::span<const double> weights, ScoreLevels& scratch) const;
+
+ private:
+  ScoreLevels levels_;
+  std::vector<std::uint32_t> level_;  // of each score
+  std::vector<std::uint8_t> is_target_;
+};
+
+// A figure of trials on each resample of the speakers, NaN where a resample lacks a class. With the
+// same speakers and options the places belong together: what PairedInterval takes.
+std::vector<double> ResampleTrials(const Trials& trials, const std::vector<std::string>& speakers,
+                                   const IntervalOptions& options,
+                                   const std::function<double(const ScoreLevels&)>& figure);
 
 // The percentile interval of resampled values, NaN left out; none when fewer than 10 are left.
 std::optional<Interval> PercentileInterval(std::vector<double> values, double level);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "assess/bootstrap.h"
 #include "assess/interner.h"
 #include "base/error.h"
@@ -45,6 +49,22 @@ void AddIntervals(std::vector<Figure>& figures, const IntervalOptions& options,
     for (std::size_t r = 0; r < values.size(); ++r) column[r] = values[r][k];
     figures[k].interval = PercentileInterval(std::move(column), options.level);
   }
+}
+
+double ComparePair(PairedAs as, double a, double b) {
+  if (as == PairedAs::kDifference) return b - a;
+  return a == 0.0 ? std::numeric_limits<double>::quiet_NaN() : b / a;
+}
+
+std::optional<Interval> PairedInterval(PairedAs as, const std::vector<double>& a,
+                                       const std::vector<double>& b, double level) {
+  if (a.size() != b.size()) {
+    throw Error(fmt::format("paired interval: {} resamples of one figure, {} of the other",
+                            a.size(), b.size()));
+  }
+  std::vector<double> values(a.size());
+  for (std::size_t r = 0; r < a.size(); ++r) values[r] = ComparePair(as, a[r], b[r]);
+  return PercentileInterval(std::move(values), level);
 }
 
 }  // namespace sotto

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "assess/figure.h"
@@ -32,5 +33,16 @@ std::vector<double> DrawValues(SeededRng& rng, const std::vector<double>& values
 // order, NaN where one does not exist.
 void AddIntervals(std::vector<Figure>& figures, const IntervalOptions& options,
                   const std::function<std::vector<double>(std::uint64_t)>& measure);
+
+// How figure b stands to figure a.
+enum class PairedAs { kDifference, kRatio };  // b − a, b/a
+double ComparePair(PairedAs as, double a, double b);
+
+// The percentile interval of that over resamples in which both were measured on the same draws:
+// place r of `a` and of `b` is resample r (Error unless they are as many). What both figures owe to
+// the speakers drawn cancels, so that it is narrower than two intervals side by side. Resamples
+// without one of the values, and ratios to 0, are left out.
+std::optional<Interval> PairedInterval(PairedAs as, const std::vector<double>& a,
+                                       const std::vector<double>& b, double level);
 
 }  // namespace sotto
