@@ -11,11 +11,11 @@
 
 #include "assess/bootstrap.h"
 #include "assess/verification.h"
-#include "attack/forest.h"
 #include "attack/logistic.h"
 #include "attack/quadratic.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "nn/forest.h"
 #include "nn/mlp.h"
 #include "speaker/scoring.h"
 
@@ -73,13 +73,13 @@ MatrixXf ClassifyNet(const AttributeExamples& train, const Eigen::Ref<const Matr
 
 MatrixXf ClassifyForest(const AttributeExamples& train, const Eigen::Ref<const MatrixXf>& test,
                         const ClassifierOptions& options) {
-  AttributeExamples prepared = train;
-  prepared.vectors = DirectionAndLength(train.vectors);
   ForestOptions forest;
   forest.trees = options.trees;
   forest.seed = options.seed;
   forest.jobs = options.jobs;
-  return FromShares(Forest::Train(prepared, forest).Shares(DirectionAndLength(test), options.jobs));
+  return FromShares(Forest::Train(DirectionAndLength(train.vectors), train.labels, train.speakers,
+                                  train.n_categories, forest)
+                        .Shares(DirectionAndLength(test), options.jobs));
 }
 
 // What is tested: whose each vector is, what they are, and who is tested by which classifier.

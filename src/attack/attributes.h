@@ -4,7 +4,7 @@
 //   knn3       k nearest neighbours, k = 3, cosine distance (COMPRISE D2.3, table 12)
 //   mlp        a net with one hidden layer (nn/mlp.h)
 //   logistic   logistic regression, its penalty cross-validated by speaker (logistic.h)
-//   forest     a random forest on speakers drawn (forest.h)
+//   forest     a random forest on speakers drawn (nn/forest.h)
 //   quadratic  a Gaussian for each category, its shrinkage cross-validated (quadratic.h)
 //
 // Every category weighs the same in training; in the last three every speaker does, too, and they

@@ -1,13 +1,10 @@
-#include "attack/forest.h"
+#include "nn/forest.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "assess/numpy_testing.h"
 #include "assess/verification.h"
-#include "base/error.h"
-#include "base/random.h"
+#include "attack/attribute_examples.h"
 
 namespace sotto {
 namespace {
@@ -42,6 +39,10 @@ AttributeExamples Three(std::uint32_t seed, int n) {
   return some;
 }
 
+Forest Train(const AttributeExamples& some) {
+  return Forest::Train(some.vectors, some.labels, some.speakers, some.n_categories);
+}
+
 double MeanAuc(const Eigen::MatrixXf& shares, const std::vector<int>& labels) {
   double sum = 0.0;
   for (Eigen::Index c = 0; c < shares.rows(); ++c) {
@@ -56,68 +57,13 @@ double MeanAuc(const Eigen::MatrixXf& shares, const std::vector<int>& labels) {
 
 // scikit-learn 1.2.1: RandomForestClassifier(200), ten seeds: AUC 0.9440 ± 0.0031 (deviation of one
 // forest) where logistic regression has 0.78; of three categories 0.8315 ± 0.0009.
-TEST(Forest, IsAsGoodAsThatOfScikitLearn) {
+TEST(AttackerForest, IsAsGoodAsThatOfScikitLearn) {
   const AttributeExamples saddle = Saddle(22, 2000);
-  EXPECT_NEAR(MeanAuc(Forest::Train(Saddle(21, 600)).Shares(saddle.vectors), saddle.labels), 0.9440,
-              0.012);
+  EXPECT_NEAR(MeanAuc(Train(Saddle(21, 600)).Shares(saddle.vectors), saddle.labels), 0.9440, 0.012);
   const AttributeExamples three = Three(32, 1500);
-  const Eigen::MatrixXf shares = Forest::Train(Three(31, 600)).Shares(three.vectors);
+  const Eigen::MatrixXf shares = Train(Three(31, 600)).Shares(three.vectors);
   EXPECT_NEAR(MeanAuc(shares, three.labels), 0.8315, 0.005);
   EXPECT_LT((shares.colwise().sum().array() - 1.0F).abs().maxCoeff(), 1e-5F);
-}
-
-// One tree on all features that has seen every vector knows all of them.
-TEST(Forest, ATreeLearnsByHeart) {
-  const AttributeExamples data = Saddle(1, 300);
-  ForestOptions options;
-  options.features = 10;
-  const Eigen::MatrixXf shares = Forest::Train(data, options).Shares(data.vectors);
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    EXPECT_GT(shares(data.labels[i], static_cast<Eigen::Index>(i)), 0.5F);
-  }
-}
-
-TEST(Forest, IsTheSameForASeedOnAnyNumberOfThreads) {
-  const AttributeExamples data = Saddle(1, 200);
-  ForestOptions options;
-  options.trees = 20;
-  const Eigen::MatrixXf one = Forest::Train(data, options).Shares(data.vectors);
-  options.jobs = 3;
-  EXPECT_EQ(one, Forest::Train(data, options).Shares(data.vectors, 3));
-  options.seed = 2;
-  EXPECT_NE(one, Forest::Train(data, options).Shares(data.vectors));
-}
-
-// A category of a tenth of the speakers, and one speaker with half of all vectors: on noise the
-// mean share is one half nevertheless.
-TEST(Forest, CategoriesAndSpeakersWeighTheSame) {
-  SeededRng rng(3);
-  AttributeExamples data;
-  data.vectors = Eigen::MatrixXf(4, 800);
-  for (float& value : data.vectors.reshaped()) value = static_cast<float>(rng.Gaussian());
-  for (int i = 0; i < 800; ++i) {
-    data.speakers.push_back(i < 400 ? 0 : i / 4);
-    data.labels.push_back(i >= 400 && i / 4 % 10 == 0 ? 1 : 0);
-  }
-  ForestOptions options;
-  options.min_leaf = 40;
-  Eigen::MatrixXf points(4, 500);
-  for (float& value : points.reshaped()) value = static_cast<float>(rng.Gaussian());
-  EXPECT_NEAR(Forest::Train(data, options).Shares(points).row(1).mean(), 0.5F, 0.12F);
-}
-
-TEST(Forest, RefusesWhatItCannotLearnFrom) {
-  AttributeExamples data = Saddle(1, 50);
-  const Forest forest = Forest::Train(data);
-  EXPECT_THROW(forest.Shares(Eigen::MatrixXf(9, 1)), Error);
-  data.n_categories = 3;
-  EXPECT_THROW(Forest::Train(data), Error);
-  data.n_categories = 2;
-  data.vectors(0, 0) = std::nanf("");
-  EXPECT_THROW(Forest::Train(data), Error);
-  ForestOptions none;
-  none.trees = 0;
-  EXPECT_THROW(Forest::Train(Saddle(1, 50), none), Error);
 }
 
 }  // namespace

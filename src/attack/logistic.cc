@@ -1,14 +1,8 @@
 #include "attack/logistic.h"
 
-#include <fmt/format.h>
-
-#include <Eigen/Cholesky>
-#include <cmath>
 #include <iterator>
 
-#include "assess/numeric.h"
-#include "base/error.h"
-#include "base/progress.h"
+#include "nn/logistic.h"
 
 namespace sotto {
 namespace {
@@ -16,19 +10,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr int kMostSteps = 100;
-constexpr double kGradientLeft = 1e-9;
-
-double LogLoss(const VectorXd& logits, const std::vector<std::uint8_t>& positive,
-               const VectorXd& importance) {
-  double loss = 0.0;
-  for (Index i = 0; i < logits.size(); ++i) {
-    loss += importance[i] *
-            Softplus(positive[static_cast<std::size_t>(i)] != 0 ? -logits[i] : logits[i]);
-  }
-  return loss;
-}
 
 std::vector<std::uint8_t> IsCategory(const std::vector<int>& labels, int category) {
   std::vector<std::uint8_t> is;
@@ -48,62 +29,6 @@ VectorXd HalfEach(VectorXd weights, const std::vector<std::uint8_t>& positive) {
   }
   return weights;
 }
-
-}  // namespace
-
-VectorXd Logistic::Logits(const Eigen::Ref<const MatrixXd>& x) const {
-  return (x.transpose() * weights).array() + bias;
-}
-
-Logistic TrainLogistic(const Eigen::Ref<const MatrixXd>& x,
-                       const std::vector<std::uint8_t>& positive, const VectorXd& importance,
-                       double penalty, const Logistic& start) {
-  if (!(penalty > 0.0)) throw Error(fmt::format("logistic: penalty {} must be above 0", penalty));
-  const Index d = x.rows(), n = x.cols();
-  Logistic model = start;
-  if (model.weights.size() != d) model = {VectorXd::Zero(d), 0.0};
-  VectorXd logits = model.Logits(x);
-  const auto loss_of = [&](const Logistic& m, const VectorXd& z) {
-    return LogLoss(z, positive, importance) + 0.5 * penalty * m.weights.squaredNorm();
-  };
-  double loss = loss_of(model, logits);
-  for (int step = 0; step < kMostSteps; ++step) {
-    ThrowIfCancelled();
-    VectorXd slope(n), curve(n);
-    for (Index i = 0; i < n; ++i) {
-      const double p = Sigmoid(logits[i]);
-      slope[i] = importance[i] * (p - (positive[static_cast<std::size_t>(i)] != 0 ? 1.0 : 0.0));
-      curve[i] = importance[i] * p * (1.0 - p);
-    }
-    VectorXd gradient(d + 1);
-    gradient << x * slope + penalty * model.weights, slope.sum();
-    if (gradient.cwiseAbs().maxCoeff() < kGradientLeft) break;
-    const MatrixXd root = x * curve.cwiseSqrt().asDiagonal();
-    MatrixXd hessian = MatrixXd::Zero(d + 1, d + 1);
-    hessian.topLeftCorner(d, d).selfadjointView<Eigen::Lower>().rankUpdate(root);
-    hessian.bottomLeftCorner(1, d) = (x * curve).transpose();
-    hessian(d, d) = curve.sum();
-    hessian.diagonal().array() += 1e-12;  // of a bias that nothing holds
-    hessian.diagonal().head(d).array() += penalty;
-    const VectorXd move = hessian.selfadjointView<Eigen::Lower>().llt().solve(gradient);
-    // Half as far until the loss falls: far from the minimum a whole step may overshoot.
-    double far = 1.0;
-    for (; far > 1e-6; far *= 0.5) {
-      const Logistic next{model.weights - far * move.head(d), model.bias - far * move[d]};
-      VectorXd next_logits = next.Logits(x);
-      const double next_loss = loss_of(next, next_logits);
-      if (!(next_loss <= loss)) continue;
-      model = next;
-      logits = std::move(next_logits);
-      loss = next_loss;
-      break;
-    }
-    if (far <= 1e-6) break;  // as low as doubles tell
-  }
-  return model;
-}
-
-namespace {
 
 // The logistic of every penalty, each beginning where the one before it ended.
 std::vector<Logistic> AllPenalties(const MatrixXd& x, const std::vector<std::uint8_t>& positive,

@@ -1,34 +1,15 @@
-// Logistic regression with an L2 penalty, by Newton's method: minimises
-//
-//   Σ_i v_i ln(1 + exp(−y_i (wᵀx_i + b))) + ½ penalty ‖w‖²,   y_i = ±1, Σ v_i = 1,
-//
-// b free of penalty (in the words of other programs: C = 1/penalty with sample weights v).
+// The attacker that is a logistic regression (nn/logistic.h).
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
-#include <vector>
 
 #include "attack/attribute_examples.h"
 
 namespace sotto {
 
-struct Logistic {
-  Eigen::VectorXd weights;
-  double bias = 0.0;
-
-  Eigen::VectorXd Logits(const Eigen::Ref<const Eigen::MatrixXd>& x) const;
-};
-
-// Columns of x are examples; `start` may come from another penalty. Throws Error when the penalty
-// is not above 0.
-Logistic TrainLogistic(const Eigen::Ref<const Eigen::MatrixXd>& x,
-                       const std::vector<std::uint8_t>& positive, const Eigen::VectorXd& importance,
-                       double penalty, const Logistic& start = {});
-
-// The attacker: direction and length (attribute_examples.h), standardised, balanced; the penalty of
-// those below with the lowest log loss for speakers held out. One row of logits for two categories
-// (the first against the second), else one for each category against the rest.
+// Direction and length (attribute_examples.h), standardised, balanced; the penalty of those below
+// with the lowest log loss for speakers held out. One row of logits for two categories (the first
+// against the second), else one for each category against the rest.
 inline constexpr double kLogisticPenalties[] = {10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4};
 Eigen::MatrixXf ClassifyLogistic(const AttributeExamples& train,
                                  const Eigen::Ref<const Eigen::MatrixXf>& test);

@@ -1,4 +1,4 @@
-#include "attack/logistic.h"
+#include "nn/logistic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "attack/forest.h"
+#include "nn/forest.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 
-#include "assess/intervals.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -26,7 +25,8 @@ struct Binned {
   std::vector<std::vector<std::uint8_t>> codes;  // [feature][example]
   std::vector<std::vector<float>> borders;       // [feature][code]: code or lower is at or below
 
-  explicit Binned(const Eigen::MatrixXf& x) : n(static_cast<std::size_t>(x.cols())) {
+  explicit Binned(const Eigen::Ref<const Eigen::MatrixXf>& x)
+      : n(static_cast<std::size_t>(x.cols())) {
     for (Index f = 0; f < x.rows(); ++f) Add(x.row(f));
   }
 
@@ -76,16 +76,17 @@ struct Split {
 
 class TreeGrower {
  public:
-  TreeGrower(const Binned& data, const AttributeExamples& examples, const ForestOptions& options,
-             SeededRng& rng)
+  TreeGrower(const Binned& data, const std::vector<int>& labels, int n_categories,
+             const ForestOptions& options, SeededRng& rng)
       : data_(data),
-        labels_(examples.labels),
-        categories_(static_cast<std::size_t>(examples.n_categories)),
+        labels_(labels),
+        categories_(static_cast<std::size_t>(n_categories)),
         min_leaf_(static_cast<std::size_t>(options.min_leaf)),
         rng_(rng),
         features_(data.codes.size()),
         sums_(kBins * categories_),
         counts_(kBins) {
+    tree_.gains.resize(features_.size());
     std::iota(features_.begin(), features_.end(), std::size_t{0});
     tried_ = options.features > 0 ? static_cast<std::size_t>(options.features)
                                   : static_cast<std::size_t>(std::lround(
@@ -112,6 +113,7 @@ class TreeGrower {
         MakeLeaf(at.node, at.begin, at.end);
         continue;
       }
+      tree_.gains[split.feature] += split.purity - PurityOf(at.begin, at.end);
       const std::vector<std::uint8_t>& code = data_.codes[split.feature];
       const auto first = places_.begin() + static_cast<std::ptrdiff_t>(at.begin);
       const auto middle =
@@ -147,6 +149,12 @@ class TreeGrower {
     return std::all_of(places_.begin() + static_cast<std::ptrdiff_t>(begin),
                        places_.begin() + static_cast<std::ptrdiff_t>(end),
                        [&](std::uint32_t i) { return Label(i) == Label(places_[begin]); });
+  }
+
+  double PurityOf(std::size_t begin, std::size_t end) const {
+    std::vector<double> sums(categories_);
+    for (std::size_t k = begin; k < end; ++k) sums[Label(places_[k])] += (*weights_)[places_[k]];
+    return Purity(sums);
   }
 
   // Features are drawn until enough of them differ within the node.
@@ -223,14 +231,14 @@ struct Voices {
   std::vector<std::vector<std::size_t>> vectors;      // of each speaker
   std::vector<std::vector<std::size_t>> of_category;  // its speakers
 
-  explicit Voices(const AttributeExamples& examples)
-      : of_category(static_cast<std::size_t>(examples.n_categories)) {
+  Voices(const std::vector<int>& labels, const std::vector<int>& speakers, int n_categories)
+      : of_category(static_cast<std::size_t>(n_categories)) {
     std::map<int, std::size_t> number;
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      const auto [at, fresh] = number.emplace(examples.speakers[i], vectors.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const auto [at, fresh] = number.emplace(speakers[i], vectors.size());
       if (fresh) {
         vectors.emplace_back();
-        of_category[static_cast<std::size_t>(examples.labels[i])].push_back(at->second);
+        of_category[static_cast<std::size_t>(labels[i])].push_back(at->second);
       }
       vectors[at->second].push_back(i);
     }
@@ -251,6 +259,40 @@ struct Voices {
   }
 };
 
+void CheckExamples(const Eigen::Ref<const Eigen::MatrixXf>& x, const std::vector<int>& labels,
+                   const std::vector<int>& speakers, int n_categories) {
+  if (x.cols() != std::ssize(labels) || labels.size() != speakers.size() || x.rows() == 0) {
+    throw Error(
+        fmt::format("forest: {} vectors of {} dimensions, {} labels and {} speakers: as "
+                    "many are needed",
+                    x.cols(), x.rows(), labels.size(), speakers.size()));
+  }
+  std::vector<bool> seen(static_cast<std::size_t>(std::max(n_categories, 0)));
+  for (const int label : labels) {
+    if (label < 0 || label >= n_categories) {
+      throw Error(fmt::format("forest: label {} of {} categories", label, n_categories));
+    }
+    seen[static_cast<std::size_t>(label)] = true;
+  }
+  if (n_categories < 2 || std::count(seen.begin(), seen.end(), false) > 0) {
+    throw Error("forest: two categories or more are needed, and examples of each");
+  }
+  if (!x.allFinite()) throw Error("forest: a vector is not finite");
+}
+
+// The mean over the trees of each feature's share of the tree's gains.
+Eigen::VectorXd MeanGains(const std::vector<Forest::Tree>& trees, Index dimension) {
+  Eigen::VectorXd importance = Eigen::VectorXd::Zero(dimension);
+  for (const Forest::Tree& tree : trees) {
+    const Eigen::Map<const Eigen::VectorXd> gains(tree.gains.data(), dimension);
+    const double sum = gains.sum();
+    if (sum > 0.0) importance += gains / sum;
+  }
+  const double sum = importance.sum();
+  if (sum > 0.0) importance /= sum;
+  return importance;
+}
+
 }  // namespace
 
 void ForestOptions::Validate() const {
@@ -260,20 +302,27 @@ void ForestOptions::Validate() const {
   }
 }
 
-Forest Forest::Train(const AttributeExamples& examples, const ForestOptions& options) {
+Forest Forest::Train(const Eigen::Ref<const Eigen::MatrixXf>& x, const std::vector<int>& labels,
+                     const std::vector<int>& speakers, int n_categories,
+                     const ForestOptions& options) {
   options.Validate();
-  examples.Validate();
+  CheckExamples(x, labels, speakers, n_categories);
   Forest forest;
-  forest.n_categories_ = examples.n_categories;
-  forest.dimension_ = examples.vectors.rows();
+  forest.n_categories_ = n_categories;
+  forest.dimension_ = x.rows();
   forest.trees_.resize(static_cast<std::size_t>(options.trees));
-  const Binned binned(examples.vectors);
-  const Voices voices(examples);
+  const Binned binned(x);
+  const Voices voices(labels, speakers, n_categories);
+  // Every tree its own generator, whichever thread grows it.
+  SeededRng seeds(options.seed);
+  std::vector<std::uint64_t> seed_of(forest.trees_.size());
+  for (std::uint64_t& seed : seed_of) seed = seeds();
   ParallelFor(forest.trees_.size(), options.jobs, [&](std::size_t t) {
-    SeededRng rng = ResampleRng(options.seed, t);
-    const std::vector<double> weights = voices.Draw(examples.size(), rng);
-    forest.trees_[t] = TreeGrower(binned, examples, options, rng).Grow(weights);
+    SeededRng rng(seed_of[t]);
+    const std::vector<double> weights = voices.Draw(labels.size(), rng);
+    forest.trees_[t] = TreeGrower(binned, labels, n_categories, options, rng).Grow(weights);
   });
+  forest.importance_ = MeanGains(forest.trees_, x.rows());
   return forest;
 }
 
