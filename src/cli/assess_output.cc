@@ -1,5 +1,7 @@
 #include "cli/assess_output.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/parallel.h"
@@ -66,6 +68,11 @@ void CheckFlags(const OutputFlags& flags, const std::function<void()>& check) {
     flags.intervals.Validate();
     check();
   });
+}
+
+void Show(const AssessForm& form, const OutputFlags& flags) {
+  if (!flags.report.empty()) WriteReport(flags.report, form.page());
+  fmt::print("{}", flags.json ? form.json() : form.text());
 }
 
 void WriteReport(const std::string& path, const AssessPage& page) {

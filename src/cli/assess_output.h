@@ -8,7 +8,7 @@
 #include "assess/intervals.h"
 #include "assess/trials.h"
 #include "cli/flags.h"
-#include "report/assess_page.h"
+#include "report/assess_forms.h"
 
 namespace sotto::cli {
 
@@ -41,6 +41,9 @@ Trials ReadInputs(const std::vector<std::string>& inputs, bool allow_missing);
 
 // Runs checks of flag values: what they refuse is bad usage, not bad input.
 void CheckFlags(const OutputFlags& flags, const std::function<void()>& check);
+
+// Writes the page where it was asked for, and prints.
+void Show(const AssessForm& form, const OutputFlags& flags);
 
 // Writes the page; a path that cannot be written is an Error.
 void WriteReport(const std::string& path, const AssessPage& page);

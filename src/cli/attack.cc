@@ -55,7 +55,7 @@ void Run(Flags& flags) {
             : fmt::format("{} and {}", o.original.string(), o.released.string());
     WriteReport(flags.report, AttackPage(result, source));
   }
-  fmt::print("{}", flags.json ? AttackJson(result) : AttackText(result));
+  fmt::print("{}", flags.json ? LadderJson(result).Text() : AttackText(result));
 }
 
 // For what the record of a release does not hold.
@@ -67,8 +67,8 @@ void AddFileFlags(CLI::App& verb, AttackOptions& o) {
       const bool nets = parameter.kind == Parameter::Kind::kNets;
       verb.add_option("--" + flag, o.files[flag],
                       fmt::format("The release's {} not the program's own",
-                                  nets ? "nets, where they were" : "pool, where it was"))
-          ->type_name(parameter.unit);
+                                  nets ? "nets, where they were" : "pool, where it was"),
+                      parameter.unit);
     }
   }
 }
@@ -89,7 +89,7 @@ void AddAttack(CLI::App& app) {
       "--report attack.html\n"
       "  sotto attack --original data/test --protected release/ --key release.key --json");
   const auto folder = [&](const char* name, auto& value, const char* text) {
-    return verb->add_option(name, value, text)->type_name("DIR");
+    return verb->add_option(name, value, text, "DIR");
   };
   const auto folders = [&](const char* name, std::vector<std::filesystem::path>& value,
                            const char* text) {
@@ -100,22 +100,19 @@ void AddAttack(CLI::App& app) {
   folder("--protected", o.released, "The release: the same corpus protected, with sotto-run.json");
   folder("--background", o.background, "The attacker's own public speech, of other speakers");
   verb->heading("Models");
-  verb->add_option("--encoder", o.encoder, "Speaker encoder; default: the program's own")
-      ->type_name("FILE");
+  verb->add_option("--encoder", o.encoder, "Speaker encoder; default: the program's own", "FILE");
   verb->add_option("--attacker-encoder", o.attacker_encoder,
-                   "Encoder retrained on speech protected like the release")
-      ->type_name("FILE");
+                   "Encoder retrained on speech protected like the release", "FILE");
   AddTrustFlag(*verb, o.trust_models);
   verb->heading("The release's draws");
-  auto* key = verb->add_option("--key", o.key_file, "The release's key, for the informed attacker")
-                  ->type_name("FILE");
-  verb->add_option("--seed", o.seed, "The seed of a release made with --seed, in place of a key")
-      ->type_name("N")
+  auto* key =
+      verb->add_option("--key", o.key_file, "The release's key, for the informed attacker", "FILE");
+  verb->add_option("--seed", o.seed, "The seed of a release made with --seed, in place of a key",
+                   "N")
       ->excludes(key);
-  verb->add_option("--context", o.context, "The release's context")->type_name("TEXT");
+  verb->add_option("--context", o.context, "The release's context", "TEXT");
   AddFileFlags(*verb, o);
-  verb->add_option("--id-map", o.id_map, "The file of --map-out, where ids were replaced")
-      ->type_name("FILE");
+  verb->add_option("--id-map", o.id_map, "The file of --map-out, where ids were replaced", "FILE");
   verb->add_option("--attacker-seed", o.attacker_seed, "Seed of the attacker's own draws");
   verb->heading("Embeddings in place of sound (each flag may be repeated)");
   folders("--embeddings-original", o.embeddings_original, "The originals");
@@ -136,8 +133,8 @@ void AddAttack(CLI::App& app) {
           "--trials", o.trial_lists,
           "Your own list, 'enrol trial target|nontarget' (enrol is a speaker or an utterance); "
           "may be repeated; default: the utterances of each speaker alternate between "
-          "enrolment and trials")
-      ->type_name("FILE")
+          "enrolment and trials",
+          "FILE")
       ->allow_extra_args(false);
   verb->add_option("-L", o.plan.l, "Numbers of enrolment utterances to average; 0 means all")
       ->expected(1, -1);
@@ -170,8 +167,8 @@ void AddAttack(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   verb->add_option("--cache", o.cache,
                    "Keep embeddings between runs in this folder, mode 0700: they are personal "
-                   "data, delete it when done; 'none' keeps nothing")
-      ->type_name("DIR");
+                   "data, delete it when done; 'none' keeps nothing",
+                   "DIR");
   verb->callback([flags] { Run(*flags); });
 }
 

@@ -10,9 +10,7 @@
 #include "base/parallel.h"
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
-#include "report/evaluation_json.h"
-#include "report/evaluation_page.h"
-#include "report/evaluation_steps.h"
+#include "report/evaluation_report.h"
 #include "report/evidence.h"
 #include "voice/method_table.h"
 

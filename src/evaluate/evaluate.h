@@ -128,7 +128,7 @@ struct Evaluation {
   double level = 0.95;
 };
 
-// `forms`: how results are kept in the working folder (report/evaluation_steps.h). Without them
+// `forms`: how results are kept in the working folder (report/evaluation_report.h). Without them
 // nothing is, and every run makes all steps.
 Evaluation Evaluate(const EvaluateOptions& options, const std::string& version,
                     const StepForms& forms = {});

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "report/assess_plots.h"
@@ -15,50 +14,60 @@ namespace {
 using nlohmann::ordered_json;
 using Notes = std::vector<std::string>;
 
-// What all forms end with: the figures and how their intervals were made.
-std::string FormJson(ordered_json json, const Panel& panel, const Notes& notes) {
-  json["bootstrap"] = panel.bootstrap;
-  json["notes"] = notes;
-  for (const Figure& figure : panel.figures) json["figures"][figure.name] = JsonFigure(figure);
-  return JsonText(json);
-}
-
 std::string FormText(const Panel& panel, const Notes& notes) {
-  std::string text = FiguresText(panel.figures) + "intervals: " + panel.bootstrap + "\n";
-  for (const std::string& note : notes) text += note + "\n";
-  return text;
+  return FiguresText(panel.figures) + "intervals: " + panel.bootstrap + "\n" + Lines(notes);
 }
 
-AssessPage FormPage(const std::string& title, const std::string& source, const Panel& panel,
-                    Notes notes, std::vector<Plot> plots, std::vector<PageTable> tables) {
-  notes.push_back("intervals: " + panel.bootstrap);
-  return {title, source, panel.figures, std::move(notes), std::move(plots), std::move(tables)};
+// `json` is what comes before the figures, `fill` adds plots and tables.
+AssessForm MakeForm(const std::string& title, const std::string& source, const Panel& panel,
+                    const Notes& notes, const std::function<JsonFields()>& json,
+                    const std::function<void(AssessPage&)>& fill) {
+  AssessForm form;
+  form.json = [=, &panel] {
+    JsonFields f = json();
+    f("bootstrap", panel.bootstrap)("notes", notes);
+    for (const Figure& figure : panel.figures) f("figures")(figure.name, figure);
+    return f.Text();
+  };
+  form.text = [=, &panel] { return FormText(panel, notes); };
+  form.page = [=, &panel] {
+    AssessPage page{title, source, panel.figures, notes};
+    page.notes.push_back("intervals: " + panel.bootstrap);
+    fill(page);
+    return page;
+  };
+  return form;
 }
 
 ordered_json JsonMatrix(const SimilarityMatrix& matrix) {
   ordered_json rows = ordered_json::array();
   for (std::size_t i = 0; i < matrix.n; ++i) {
-    ordered_json row = ordered_json::array();
-    for (std::size_t j = 0; j < matrix.n; ++j) row.push_back(matrix.At(i, j));
-    rows.push_back(std::move(row));
+    const auto row = matrix.values.begin() + static_cast<std::ptrdiff_t>(i * matrix.n);
+    rows.push_back(std::vector<double>(row, row + static_cast<std::ptrdiff_t>(matrix.n)));
   }
   return rows;
 }
 
-ordered_json JsonView(const SimilarityView& view) {
-  return {{"d_ece_bits", view.d_ece_bits},
-          {"cllr_min", view.cllr_min},
-          {"n_tar", view.n_tar},
-          {"n_non", view.n_non},
-          {"n_identical_removed", view.data.n_identical_removed},
-          {"matrix", JsonMatrix(view.sigmoid_of_mean)},
-          {"matrix_geo", JsonMatrix(view.geometric)}};
+JsonFields JsonView(const SimilarityView& view) {
+  JsonFields f;
+  f("d_ece_bits", view.d_ece_bits)("cllr_min", view.cllr_min);
+  f("n_tar", view.n_tar)("n_non", view.n_non);
+  f("n_identical_removed", view.data.n_identical_removed);
+  f("matrix", JsonMatrix(view.sigmoid_of_mean))("matrix_geo", JsonMatrix(view.geometric));
+  return f;
 }
 
-ordered_json JsonDominance(const SimilarityFigures& figures) {
-  return {{"oo", JsonNumber(figures.d_diag_oo)},
-          {"op", JsonNumber(figures.d_diag_op)},
-          {"pp", JsonNumber(figures.d_diag_pp)}};
+JsonFields JsonSimilarity(const SimilarityResult& result) {
+  JsonFields f;
+  const SimilarityFigures &mean = result.sigmoid_of_mean, &geo = result.geometric;
+  f("deid", mean.deid)("g_vd_db", mean.g_vd_db)("deid_geo", geo.deid)("g_vd_geo_db", geo.g_vd_db);
+  f("d_diag")("oo", mean.d_diag_oo)("op", mean.d_diag_op)("pp", mean.d_diag_pp);
+  f("d_diag_geo")("oo", geo.d_diag_oo)("op", geo.d_diag_op)("pp", geo.d_diag_pp);
+  f("d_ece_op_oo", result.d_ece_op_oo)("cllr_min_op_oo", result.cllr_min_op_oo);
+  f("g_d_ece_db", result.g_d_ece_db)("g_cllr_min_db", result.g_cllr_min_db);
+  f("speakers", result.speakers);
+  f("oo", JsonView(result.oo))("op", JsonView(result.op))("pp", JsonView(result.pp));
+  return f;
 }
 
 Notes SimilarityNotes(const SimilarityResult& result) {
@@ -74,60 +83,46 @@ Notes SimilarityNotes(const SimilarityResult& result) {
   return notes;
 }
 
-ordered_json JsonCost(const std::optional<MinimumCost>& cost) {
-  return cost ? JsonNumber(cost->value) : ordered_json(nullptr);
+std::optional<double> Cost(const std::optional<MinimumCost>& cost) {
+  return cost ? std::optional(cost->value) : std::nullopt;
 }
 
-ordered_json JsonAttack(const AttackResult& attack) {
-  ordered_json json = {{"min_tdcf_2019", JsonCost(attack.min_tdcf_2019)},
-                       {"min_tdcf_2021", JsonCost(attack.min_tdcf_2021)},
-                       {"cm_eer", JsonNumber(attack.cm_eer)},
-                       {"cm_eer_interpolated", JsonNumber(attack.cm_eer_interpolated)},
-                       {"p_fa_spoof_asv", attack.p_fa_spoof_asv},
-                       {"n_asv_spoof", attack.n_asv},
-                       {"n_cm_spoof", attack.n_cm}};
-  if (attack.min_tdcf_2019) {
-    json["min_tdcf_2019_threshold"] = JsonNumber(attack.min_tdcf_2019->threshold);
-    json["min_tdcf_2021_threshold"] = JsonNumber(attack.min_tdcf_2021->threshold);
+void PutAttack(JsonFields f, const AttackResult& attack) {
+  f("min_tdcf_2019", Cost(attack.min_tdcf_2019))("min_tdcf_2021", Cost(attack.min_tdcf_2021));
+  f("cm_eer", attack.cm_eer)("cm_eer_interpolated", attack.cm_eer_interpolated);
+  f("p_fa_spoof_asv", attack.p_fa_spoof_asv)("n_asv_spoof", attack.n_asv);
+  f("n_cm_spoof", attack.n_cm);
+  if (!attack.min_tdcf_2019) return;
+  f("min_tdcf_2019_threshold", attack.min_tdcf_2019->threshold);
+  f("min_tdcf_2021_threshold", attack.min_tdcf_2021->threshold);
+}
+
+void PutCosts(JsonFields f, const TandemCosts& costs) {
+  f("p_tar", costs.p_tar)("p_non", costs.p_non)("p_spoof", costs.p_spoof);
+  f("c_miss", costs.c_miss)("c_fa", costs.c_fa)("c_fa_spoof", costs.c_fa_spoof);
+}
+
+JsonFields JsonTandem(const TandemResult& result, const TandemOptions& options) {
+  JsonFields f;
+  PutAttack(f, result.pooled);
+  f("t_eer", result.t_eer)("a_dcf", Cost(result.a_dcf))("a_dcf_system", result.a_dcf_system);
+  f("a_dcf_tdcf_costs", Cost(result.a_dcf_tdcf_costs))("a_dcf_asv", Cost(result.a_dcf_asv));
+  f("a_dcf_asv_tdcf_costs", Cost(result.a_dcf_asv_tdcf_costs));
+  f("sv_eer", result.sv_eer)("spf_eer", result.spf_eer)("sasv_eer", result.sasv_eer);
+  f("spf_eer_asv", result.spf_eer_asv)("sasv_eer_asv", result.sasv_eer_asv);
+  f("spf_eer_cm", result.spf_eer_cm);
+  if (const auto& asv = result.asv) {
+    f("asv")("eer", asv->eer)("threshold", asv->threshold)("p_miss", asv->p_miss);
+    f("asv")("p_fa", asv->p_fa)("p_fa_spoof", asv->p_fa_spoof);
   }
-  return json;
-}
-
-ordered_json JsonCosts(const TandemCosts& costs) {
-  return {{"p_tar", costs.p_tar},   {"p_non", costs.p_non}, {"p_spoof", costs.p_spoof},
-          {"c_miss", costs.c_miss}, {"c_fa", costs.c_fa},   {"c_fa_spoof", costs.c_fa_spoof}};
-}
-
-ordered_json JsonTandem(const TandemResult& result, const TandemOptions& options) {
-  ordered_json json = JsonAttack(result.pooled);
-  json["t_eer"] = JsonNumber(result.t_eer);
-  json["a_dcf"] = JsonCost(result.a_dcf);
-  json["a_dcf_system"] = result.a_dcf_system;
-  json["a_dcf_tdcf_costs"] = JsonCost(result.a_dcf_tdcf_costs);
-  json["a_dcf_asv"] = JsonCost(result.a_dcf_asv);
-  json["a_dcf_asv_tdcf_costs"] = JsonCost(result.a_dcf_asv_tdcf_costs);
-  json["sv_eer"] = JsonNumber(result.sv_eer);
-  json["spf_eer"] = JsonNumber(result.spf_eer);
-  json["sasv_eer"] = JsonNumber(result.sasv_eer);
-  json["spf_eer_asv"] = JsonNumber(result.spf_eer_asv);
-  json["sasv_eer_asv"] = JsonNumber(result.sasv_eer_asv);
-  json["spf_eer_cm"] = JsonNumber(result.spf_eer_cm);
-  if (result.asv) {
-    json["asv"] = {{"eer", result.asv->eer},
-                   {"threshold", JsonNumber(result.asv->threshold)},
-                   {"p_miss", result.asv->p_miss},
-                   {"p_fa", result.asv->p_fa},
-                   {"p_fa_spoof", result.asv->p_fa_spoof}};
-  }
-  json["n_asv_tar"] = result.n_asv_tar;
-  json["n_asv_non"] = result.n_asv_non;
-  json["n_cm_bona"] = result.n_cm_bona;
-  json["costs"] = {{"tdcf", JsonCosts(options.costs)}, {"a_dcf", JsonCosts(options.adcf_costs)}};
-  json["per_attack"] = ordered_json::object();
+  f("n_asv_tar", result.n_asv_tar)("n_asv_non", result.n_asv_non)("n_cm_bona", result.n_cm_bona);
+  PutCosts(f("costs")("tdcf"), options.costs);
+  PutCosts(f("costs")("a_dcf"), options.adcf_costs);
+  f("per_attack", ordered_json::object());
   for (const AttackResult& attack : result.per_attack) {
-    json["per_attack"][attack.attack] = JsonAttack(attack);
+    PutAttack(f("per_attack")(attack.attack), attack);
   }
-  return json;
+  return f;
 }
 
 // `attacks`: a line for each too.
@@ -147,63 +142,49 @@ Notes TandemNotes(const TandemResult& result, bool attacks = false) {
   return notes;
 }
 
-ordered_json ByAlpha(const std::vector<double>& alphas, const std::vector<double>& values) {
-  ordered_json json;
-  for (std::size_t a = 0; a < alphas.size(); ++a) {
-    json[fmt::format("{:g}", alphas[a])] = JsonNumber(values[a]);
-  }
-  return json;
+void PutByAlpha(JsonFields f, const std::vector<double>& alphas,
+                const std::vector<double>& values) {
+  for (std::size_t a = 0; a < alphas.size(); ++a) f(fmt::format("{:g}", alphas[a]), values[a]);
 }
 
-ordered_json ByGroup(const FairnessResult& result, const std::vector<double>& values) {
-  ordered_json json;
-  for (std::size_t g = 0; g < values.size(); ++g) json[result.groups[g]] = JsonNumber(values[g]);
-  return json;
+void PutByGroup(JsonFields f, const FairnessResult& result, const std::vector<double>& values) {
+  for (std::size_t g = 0; g < values.size(); ++g) f(result.groups[g], values[g]);
 }
 
-ordered_json JsonTerms(const DifferentialTerms& terms) {
-  return {{"fpd", JsonNumber(terms.fpd)}, {"fnd", JsonNumber(terms.fnd)}};
+JsonFields JsonPoint(const FairnessResult& result, const FairnessPoint& point) {
+  JsonFields f;
+  f("pooled_fmr_target", point.pooled_fmr_target)("threshold", point.threshold);
+  f("pooled_fmr", point.pooled_fmr)("pooled_fnmr", point.pooled_fnmr);
+  PutByGroup(f("fmr"), result, point.fmr);
+  PutByGroup(f("fnmr"), result, point.fnmr);
+  PutByAlpha(f("fdr"), result.alphas, point.fdr);
+  PutByAlpha(f("ir"), result.alphas, point.ir);
+  PutByAlpha(f("garbe"), result.alphas, point.garbe);
+  JsonFields terms = f("terms");
+  terms("fdr")("fpd", point.fdr_terms.fpd)("fnd", point.fdr_terms.fnd);
+  terms("ir")("fpd", point.ir_terms.fpd)("fnd", point.ir_terms.fnd);
+  terms("garbe")("fpd", point.garbe_terms.fpd)("fnd", point.garbe_terms.fnd);
+  return f;
 }
 
-ordered_json JsonFairness(const FairnessResult& result) {
-  ordered_json json;
-  json["groups"] = result.groups;
+JsonFields JsonFairness(const FairnessResult& result) {
+  JsonFields f;
+  f("groups", result.groups);
   for (std::size_t g = 0; g < result.groups.size(); ++g) {
-    json["counts"][result.groups[g]] = {{"target", result.n_tar[g]},
-                                        {"nontarget", result.n_non[g]}};
+    f("counts")(result.groups[g])("target", result.n_tar[g])("nontarget", result.n_non[g]);
   }
-  json["alphas"] = result.alphas;
-  json["operating_points"] = ordered_json::array();
-  for (const FairnessPoint& point : result.points) {
-    json["operating_points"].push_back({{"pooled_fmr_target", point.pooled_fmr_target},
-                                        {"threshold", JsonNumber(point.threshold)},
-                                        {"pooled_fmr", point.pooled_fmr},
-                                        {"pooled_fnmr", point.pooled_fnmr},
-                                        {"fmr", ByGroup(result, point.fmr)},
-                                        {"fnmr", ByGroup(result, point.fnmr)},
-                                        {"fdr", ByAlpha(result.alphas, point.fdr)},
-                                        {"ir", ByAlpha(result.alphas, point.ir)},
-                                        {"garbe", ByAlpha(result.alphas, point.garbe)},
-                                        {"terms",
-                                         {{"fdr", JsonTerms(point.fdr_terms)},
-                                          {"ir", JsonTerms(point.ir_terms)},
-                                          {"garbe", JsonTerms(point.garbe_terms)}}}});
-  }
-  json["au_fdr_linear"] = ByAlpha(result.alphas, result.au_fdr_linear);
-  json["au_fdr_log"] = ByAlpha(result.alphas, result.au_fdr_log);
+  f("alphas", result.alphas);
+  f("operating_points",
+    JsonList(result.points, [&](const FairnessPoint& point) { return JsonPoint(result, point); }));
+  PutByAlpha(f("au_fdr_linear"), result.alphas, result.au_fdr_linear);
+  PutByAlpha(f("au_fdr_log"), result.alphas, result.au_fdr_log);
   for (const FairnessCriteria& one : result.criteria) {
-    json["ffmc"][one.metric] = {{"ffmc1_fpd_fnd_ratio", JsonNumber(one.ffmc1_ratio)},
-                                {"ffmc2_lowest", JsonNumber(one.ffmc2_lowest)},
-                                {"ffmc2_highest", JsonNumber(one.ffmc2_highest)},
-                                {"ffmc2_bounded", one.ffmc2_bounded},
-                                {"ffmc3_computable", one.ffmc3_computable}};
+    JsonFields metric = f("ffmc")(one.metric);
+    metric("ffmc1_fpd_fnd_ratio", one.ffmc1_ratio);
+    metric("ffmc2_lowest", one.ffmc2_lowest)("ffmc2_highest", one.ffmc2_highest);
+    metric("ffmc2_bounded", one.ffmc2_bounded)("ffmc3_computable", one.ffmc3_computable);
   }
-  return json;
-}
-
-void NoteLeftOut(const Trials& trials, Notes& notes) {
-  const std::string left_out = LeftOutText(trials);
-  if (!left_out.empty()) notes.push_back(left_out);
+  return f;
 }
 
 Notes FairnessNotes(const FairnessSource& source) {
@@ -218,20 +199,16 @@ Notes FairnessNotes(const FairnessSource& source) {
     notes.push_back(fmt::format("{} impostors across groups {}", across,
                                 source.columns.include_cross_group ? "count too" : "are left out"));
   }
-  NoteLeftOut(source.trials.trials, notes);
+  const Notes left_out = LeftOutNotes(source.trials.trials);
+  notes.insert(notes.end(), left_out.begin(), left_out.end());
   return notes;
 }
 
 ordered_json JsonPoints(const std::vector<LegalPoint>& points) {
-  ordered_json json = ordered_json::array();
-  for (const LegalPoint& point : points) {
-    json.push_back({{"N", point.n},
-                    {"L", point.l},
-                    {"value", point.value},
-                    {"chance", point.chance},
-                    {"n_tried", point.n_tried}});
-  }
-  return json;
+  return JsonList(points, [](const LegalPoint& point) {
+    return JsonFields()("N", point.n)("L", point.l)("value", point.value)("chance", point.chance)(
+        "n_tried", point.n_tried);
+  });
 }
 
 Notes LegalNotes(const LegalResult& result, const LegalOptions& options, const Trials& trials) {
@@ -244,39 +221,29 @@ Notes LegalNotes(const LegalResult& result, const LegalOptions& options, const T
         "needs two conversations of L utterances from each of N speakers",
         asked, result.linkability.size(), result.singling_out.size()));
   }
-  NoteLeftOut(trials, notes);
+  const Notes left_out = LeftOutNotes(trials);
+  notes.insert(notes.end(), left_out.begin(), left_out.end());
   return notes;
 }
 
-ordered_json JsonWer(const WerResult& result, TextNormaliser normaliser) {
-  ordered_json json = {{"wer", JsonNumber(result.words.Rate())},
-                       {"cer", JsonNumber(result.chars.Rate())},
-                       {"cer_no_spaces", JsonNumber(result.chars_no_spaces.Rate())},
-                       {"sub", result.words.sub},
-                       {"del", result.words.del},
-                       {"ins", result.words.ins},
-                       {"n", result.words.n},
-                       {"errors", result.words.Errors()},
-                       {"hits", result.words.hits},
-                       {"chars",
-                        {{"errors", result.chars.Errors()},
-                         {"n", result.chars.n},
-                         {"errors_no_spaces", result.chars_no_spaces.Errors()},
-                         {"n_no_spaces", result.chars_no_spaces.n}}},
-                       {"utterances", result.utterances},
-                       {"utterances_with_errors", result.utterances_with_errors},
-                       {"without_hypothesis", result.without_hypothesis},
-                       {"without_reference", result.without_reference},
-                       {"normaliser", TextNormaliserName(normaliser)}};
-  json["per_utterance"] = ordered_json::array();
-  for (const UtteranceErrors& one : result.per_utterance) {
-    json["per_utterance"].push_back({{"utt", one.id},
-                                     {"n", one.words.n},
-                                     {"sub", one.words.sub},
-                                     {"del", one.words.del},
-                                     {"ins", one.words.ins}});
-  }
-  return json;
+JsonFields JsonWer(const WerResult& result, TextNormaliser normaliser) {
+  JsonFields f;
+  const EditCounts &words = result.words, &chars = result.chars, &close = result.chars_no_spaces;
+  f("wer", words.Rate())("cer", chars.Rate())("cer_no_spaces", close.Rate());
+  f("sub", words.sub)("del", words.del)("ins", words.ins)("n", words.n);
+  f("errors", words.Errors())("hits", words.hits);
+  f("chars")("errors", chars.Errors())("n", chars.n);
+  f("chars")("errors_no_spaces", close.Errors())("n_no_spaces", close.n);
+  f("utterances", result.utterances)("utterances_with_errors", result.utterances_with_errors);
+  f("without_hypothesis", result.without_hypothesis);
+  f("without_reference", result.without_reference);
+  f("normaliser", TextNormaliserName(normaliser));
+  f("per_utterance", JsonList(result.per_utterance, [](const UtteranceErrors& one) {
+      JsonFields counts;
+      counts("utt", one.id)("n", one.words.n)("sub", one.words.sub)("del", one.words.del);
+      return counts("ins", one.words.ins);
+    }));
+  return f;
 }
 
 Notes WerNotes(const WerResult& result, TextNormaliser normaliser) {
@@ -295,93 +262,71 @@ Notes WerNotes(const WerResult& result, TextNormaliser normaliser) {
 
 }  // namespace
 
-std::string LeftOutText(const Trials& trials) {
-  if (trials.n_without_score + trials.n_without_trial == 0) return "";
-  return fmt::format("left out: {} trials without a score, {} scores without a trial",
-                     trials.n_without_score, trials.n_without_trial);
+Notes LeftOutNotes(const Trials& trials) {
+  if (trials.n_without_score + trials.n_without_trial == 0) return {};
+  return {fmt::format("left out: {} trials without a score, {} scores without a trial",
+                      trials.n_without_score, trials.n_without_trial)};
 }
 
-std::string PrintedSimilarity(const SimilarityResult& result, const Panel& panel, bool json) {
-  const Notes notes = SimilarityNotes(result);
-  if (!json) return FormText(panel, notes);
-  return FormJson({{"deid", JsonNumber(result.sigmoid_of_mean.deid)},
-                   {"g_vd_db", JsonNumber(result.sigmoid_of_mean.g_vd_db)},
-                   {"deid_geo", JsonNumber(result.geometric.deid)},
-                   {"g_vd_geo_db", JsonNumber(result.geometric.g_vd_db)},
-                   {"d_diag", JsonDominance(result.sigmoid_of_mean)},
-                   {"d_diag_geo", JsonDominance(result.geometric)},
-                   {"d_ece_op_oo", JsonNumber(result.d_ece_op_oo)},
-                   {"cllr_min_op_oo", JsonNumber(result.cllr_min_op_oo)},
-                   {"g_d_ece_db", JsonNumber(result.g_d_ece_db)},
-                   {"g_cllr_min_db", JsonNumber(result.g_cllr_min_db)},
-                   {"speakers", result.speakers},
-                   {"oo", JsonView(result.oo)},
-                   {"op", JsonView(result.op)},
-                   {"pp", JsonView(result.pp)}},
-                  panel, notes);
-}
-
-AssessPage SimilarityPage(const SimilarityResult& result, const Panel& panel,
+AssessForm SimilarityForm(const SimilarityResult& result, const Panel& panel,
                           const std::string& source) {
-  return FormPage("Voice similarity of original and protected speech", source, panel,
-                  SimilarityNotes(result), {SimilarityPlot(result), SimilarityZooPlot(result)}, {});
+  return MakeForm(
+      "Voice similarity of original and protected speech", source, panel, SimilarityNotes(result),
+      [&] { return JsonSimilarity(result); },
+      [&](AssessPage& page) {
+        page.plots = {SimilarityPlot(result), SimilarityZooPlot(result)};
+      });
 }
 
-std::string PrintedTandem(const TandemResult& result, const Panel& panel,
-                          const TandemOptions& options, bool json) {
-  return json ? FormJson(JsonTandem(result, options), panel, TandemNotes(result))
-              : FormText(panel, TandemNotes(result, /*attacks=*/true));
-}
-
-AssessPage TandemPage(const TandemScores& scores, const TandemResult& result, const Panel& panel,
+AssessForm TandemForm(const TandemScores& scores, const TandemResult& result, const Panel& panel,
                       const TandemOptions& options, const std::string& source) {
-  std::vector<PageTable> tables;
-  if (!result.per_attack.empty()) tables.push_back(AttackTable(result));
-  return FormPage("Spoofing: tandem of countermeasure and speaker verification", source, panel,
-                  TandemNotes(result), TandemPlots(scores, result, options), std::move(tables));
+  AssessForm form = MakeForm(
+      "Spoofing: tandem of countermeasure and speaker verification", source, panel,
+      TandemNotes(result), [&] { return JsonTandem(result, options); },
+      [&](AssessPage& page) {
+        page.plots = TandemPlots(scores, result, options);
+        if (!result.per_attack.empty()) page.tables = {AttackTable(result)};
+      });
+  form.text = [&] { return FormText(panel, TandemNotes(result, /*attacks=*/true)); };
+  return form;
 }
 
-std::string PrintedFairness(const FairnessResult& result, const Panel& panel,
-                            const FairnessSource& source, bool json) {
-  const Notes notes = FairnessNotes(source);
-  return json ? FormJson(JsonFairness(result), panel, notes) : FormText(panel, notes);
-}
-
-AssessPage FairnessPage(const FairnessResult& result, const Panel& panel,
+AssessForm FairnessForm(const FairnessResult& result, const Panel& panel,
                         const FairnessSource& source, const std::string& file) {
-  return FormPage("Fairness across groups", file, panel, FairnessNotes(source),
-                  FairnessPlots(FairnessCurve(source.trials.grouping.trials, source.options)),
-                  {GroupTable(result), CriteriaTable(result)});
+  return MakeForm(
+      "Fairness across groups", file, panel, FairnessNotes(source),
+      [&] { return JsonFairness(result); },
+      [&](AssessPage& page) {
+        page.plots = FairnessPlots(FairnessCurve(source.trials.grouping.trials, source.options));
+        page.tables = {GroupTable(result), CriteriaTable(result)};
+      });
 }
 
-std::string PrintedLegal(const LegalResult& result, const Panel& panel, const LegalOptions& options,
-                         const Trials& trials, bool json) {
-  const Notes notes = LegalNotes(result, options, trials);
-  if (!json) return FormText(panel, notes);
-  return FormJson({{"linkability", JsonPoints(result.linkability)},
-                   {"singling_out", JsonPoints(result.singling_out)},
-                   {"n_enrol_speakers", result.n_enrol_speakers},
-                   {"n_test_speakers", result.n_test_speakers},
-                   {"n_utterances", result.n_utterances}},
-                  panel, notes);
-}
-
-AssessPage LegalPage(const LegalResult& result, const Panel& panel, const LegalOptions& options,
+AssessForm LegalForm(const LegalResult& result, const Panel& panel, const LegalOptions& options,
                      const Trials& trials, const std::string& source) {
-  return FormPage("Legal figures: linkability and singling out", source, panel,
-                  LegalNotes(result, options, trials), LegalPlots(result), {});
+  return MakeForm(
+      "Legal figures: linkability and singling out", source, panel,
+      LegalNotes(result, options, trials),
+      [&] {
+        JsonFields f;
+        f("linkability", JsonPoints(result.linkability));
+        f("singling_out", JsonPoints(result.singling_out));
+        f("n_enrol_speakers", result.n_enrol_speakers);
+        f("n_test_speakers", result.n_test_speakers)("n_utterances", result.n_utterances);
+        return f;
+      },
+      [&](AssessPage& page) { page.plots = LegalPlots(result); });
 }
 
-std::string PrintedWer(const WerResult& result, const Panel& panel, TextNormaliser normaliser,
-                       bool json) {
-  const Notes notes = WerNotes(result, normaliser);
-  return json ? FormJson(JsonWer(result, normaliser), panel, notes) : FormText(panel, notes);
-}
-
-AssessPage WerPage(const WerResult& result, const Panel& panel, TextNormaliser normaliser,
+AssessForm WerForm(const WerResult& result, const Panel& panel, TextNormaliser normaliser,
                    const std::string& source) {
-  return FormPage("Word error rate", source, panel, WerNotes(result, normaliser), {WerPlot(result)},
-                  {WorstUtterances(result)});
+  return MakeForm(
+      "Word error rate", source, panel, WerNotes(result, normaliser),
+      [&result, normaliser] { return JsonWer(result, normaliser); },
+      [&](AssessPage& page) {
+        page.plots = {WerPlot(result)};
+        page.tables = {WorstUtterances(result)};
+      });
 }
 
 }  // namespace sotto

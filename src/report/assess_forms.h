@@ -1,8 +1,8 @@
-// What the forms of `sotto assess` have to say, printed (as text, or `json`) and as a page: the
-// figures of its panel, how their intervals were made, and notes (report/verify_page.h has `assess
-// verify`).
+// What the forms of `sotto assess` have to say: the figures of a panel, how their intervals were
+// made, and notes.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "assess/fairness_trials.h"
@@ -10,18 +10,21 @@
 #include "assess/panels.h"
 #include "assess/similarity.h"
 #include "assess/tandem.h"
+#include "assess/verify.h"
 #include "assess/wer.h"
 #include "report/assess_page.h"
 
 namespace sotto {
 
-std::string PrintedSimilarity(const SimilarityResult& result, const Panel& panel, bool json);
-AssessPage SimilarityPage(const SimilarityResult& result, const Panel& panel,
-                          const std::string& source);
+// Each made when it is asked for, of results that a form refers to.
+struct AssessForm {
+  std::function<std::string()> json, text;
+  std::function<AssessPage()> page;
+};
 
-std::string PrintedTandem(const TandemResult& result, const Panel& panel,
-                          const TandemOptions& options, bool json);
-AssessPage TandemPage(const TandemScores& scores, const TandemResult& result, const Panel& panel,
+AssessForm SimilarityForm(const SimilarityResult& result, const Panel& panel,
+                          const std::string& source);
+AssessForm TandemForm(const TandemScores& scores, const TandemResult& result, const Panel& panel,
                       const TandemOptions& options, const std::string& source);
 
 // What was compared, and by which columns.
@@ -30,22 +33,16 @@ struct FairnessSource {
   FairnessColumns columns;
   FairnessOptions options;
 };
-std::string PrintedFairness(const FairnessResult& result, const Panel& panel,
-                            const FairnessSource& source, bool json);
-AssessPage FairnessPage(const FairnessResult& result, const Panel& panel,
+AssessForm FairnessForm(const FairnessResult& result, const Panel& panel,
                         const FairnessSource& source, const std::string& file);
-
-std::string PrintedLegal(const LegalResult& result, const Panel& panel, const LegalOptions& options,
-                         const Trials& trials, bool json);
-AssessPage LegalPage(const LegalResult& result, const Panel& panel, const LegalOptions& options,
+AssessForm LegalForm(const LegalResult& result, const Panel& panel, const LegalOptions& options,
                      const Trials& trials, const std::string& source);
-
-std::string PrintedWer(const WerResult& result, const Panel& panel, TextNormaliser normaliser,
-                       bool json);
-AssessPage WerPage(const WerResult& result, const Panel& panel, TextNormaliser normaliser,
+AssessForm WerForm(const WerResult& result, const Panel& panel, TextNormaliser normaliser,
                    const std::string& source);
+AssessForm VerifyForm(const Trials& trials, const ScoreLevels& data, const VerifyResult& result,
+                      const VerifyOptions& options, const std::string& source);
 
-// "left out: 2 trials without a score, 1 scores without a trial"; empty where there are none.
-std::string LeftOutText(const Trials& trials);
+// "left out: 2 trials without a score, 1 scores without a trial"; none where there are none.
+std::vector<std::string> LeftOutNotes(const Trials& trials);
 
 }  // namespace sotto

@@ -15,11 +15,11 @@ namespace sotto {
 enum class Scale { kLinear, kLog, kProbit };  // probit: normal deviates, the axes of a DET plot
 
 struct PlotAxis {
-  std::string label;  // with the unit
+  std::string label = {};  // with the unit
   Scale scale = Scale::kLinear;
-  std::optional<double> low, high;  // from the data when not given
-  std::vector<double> ticks;        // log axes only; chosen when empty
-  bool percent = false;             // rates, shown as "5 %"
+  std::optional<double> low = {}, high = {};  // from the data when not given
+  std::vector<double> ticks = {};             // log axes only; chosen when empty
+  bool percent = false;                       // rates, shown as "5 %"
 };
 
 enum class Mark {
@@ -33,11 +33,16 @@ enum class Mark {
 struct PlotSeries {
   std::string name;
   Mark mark = Mark::kLine;
-  std::vector<double> x, y;         // what is not finite is not drawn
-  std::vector<std::string> labels;  // names drawn beside points; empty strings are not
-  std::vector<std::string> hints;   // names for tooltips and CSV
+  std::vector<double> x = {}, y = {};    // what is not finite is not drawn
+  std::vector<std::string> labels = {};  // names drawn beside points; empty strings are not
+  std::vector<std::string> hints = {};   // names for tooltips and CSV
   // Ends of intervals around points, drawn as bars; empty: none.
   std::vector<double> x_low = {}, x_high = {}, y_low = {}, y_high = {};
+
+  void Add(double at_x, double at_y) {
+    x.push_back(at_x);
+    y.push_back(at_y);
+  }
 };
 
 struct PlotMatrix {
@@ -50,24 +55,24 @@ struct Plot {
   std::string id;  // of the element and the downloaded files: letters, digits, '-'
   std::string title;
   std::string caption;  // what to look for
-  PlotAxis x, y;
-  std::vector<PlotSeries> series;
-  std::vector<PlotMatrix> matrices;  // side by side, instead of series
+  PlotAxis x = {}, y = {};
+  std::vector<PlotSeries> series = {};
+  std::vector<PlotMatrix> matrices = {};  // side by side, instead of series
 };
 
 struct PageTable {
   std::string title;
-  std::vector<std::string> header;             // the first column names the row
-  std::vector<std::vector<std::string>> rows;  // text; the page escapes it
+  std::vector<std::string> header;                  // the first column names the row
+  std::vector<std::vector<std::string>> rows = {};  // text; the page escapes it
 };
 
 struct AssessPage {
   std::string title;
   std::string subtitle;  // which files
-  std::vector<Figure> figures;
-  std::vector<std::string> notes;
-  std::vector<Plot> plots;
-  std::vector<PageTable> tables;
+  std::vector<Figure> figures = {};
+  std::vector<std::string> notes = {};
+  std::vector<Plot> plots = {};
+  std::vector<PageTable> tables = {};
   std::vector<PageTable> lead = {};  // tables that come before the figures
   std::string figures_title = "Figures";
   std::vector<Plot> lead_plots = {};  // pictures that come before everything else, full width

@@ -11,9 +11,9 @@
 
 #include "base/files.h"
 #include "base/testing.h"
+#include "report/assess_forms.h"
 #include "report/assess_plots.h"
 #include "report/embedded.h"
-#include "report/verify_page.h"
 
 namespace sotto {
 namespace {
@@ -147,7 +147,8 @@ AssessPage SmallVerifyPage(int copies) {
   const ScoreLevels data = MakeLevels(trials);
   VerifyOptions options;
   options.resamples = 0;
-  return VerifyPage(trials, data, Verify(trials, data, options), options, "t");
+  const VerifyResult result = Verify(trials, data, options);
+  return VerifyForm(trials, data, result, options, "t").page();
 }
 
 TEST(VerifyPage, HasAllPicturesOfTheField) {

@@ -16,10 +16,10 @@ namespace {
 constexpr std::size_t kNamedSpeakers = 5;
 
 PlotSeries Reference(std::string name, std::vector<double> x, std::vector<double> y) {
-  return {std::move(name), Mark::kReference, std::move(x), std::move(y), {}, {}};
+  return {std::move(name), Mark::kReference, std::move(x), std::move(y)};
 }
 
-PlotAxis RateAxis(const std::string& label) { return {label, Scale::kLinear, 0.0, 1.0, {}, false}; }
+PlotAxis RateAxis(const std::string& label) { return {label, Scale::kLinear, 0.0, 1.0}; }
 
 // Densities over equal bins between the lowest and highest finite score.
 struct Histogram {
@@ -63,32 +63,25 @@ Plot EcePlot(const EceProfile& profile) {
             "Uncertainty that is left to an attacker for each prior belief. The area between the "
             "dashed curve (perfect privacy) and the calibrated curve is D_ECE; scores above the "
             "dashed curve mislead the attacker.",
-            {"prior log-odds (natural log)", Scale::kLinear, {}, {}, {}, false},
-            {"empirical cross-entropy (bit)", Scale::kLinear, 0.0, {}, {}, false},
-            {},
-            {}};
+            {"prior log-odds (natural log)"},
+            {"empirical cross-entropy (bit)", Scale::kLinear, 0.0}};
   plot.series.push_back(Reference("perfect privacy", profile.prior_log_odds, profile.ece_default));
   plot.series.push_back(
-      {"oracle calibration", Mark::kLine, profile.prior_log_odds, profile.ece_min, {}, {}});
+      {"oracle calibration", Mark::kLine, profile.prior_log_odds, profile.ece_min});
   // Badly calibrated scores would flatten everything else: cut where twice the maximum is reached.
   std::vector<double> actual = profile.ece_act;
   for (double& value : actual) {
     if (value > 2.0) value = std::numeric_limits<double>::quiet_NaN();
   }
-  plot.series.push_back({"scores as they are (up to 2 bit)",
-                         Mark::kLine,
-                         profile.prior_log_odds,
-                         std::move(actual),
-                         {},
-                         {}});
+  plot.series.push_back(
+      {"scores as they are (up to 2 bit)", Mark::kLine, profile.prior_log_odds, std::move(actual)});
   return plot;
 }
 
 Plot DetPlot(std::span<const RocPoint> points) {
-  PlotSeries det{"system", Mark::kLine, {}, {}, {}, {}};
+  PlotSeries det{"system", Mark::kLine};
   for (const RocPoint& point : points) {
-    det.x.push_back(point.false_alarm);
-    det.y.push_back(point.miss);
+    det.Add(point.false_alarm, point.miss);
   }
   std::vector<double> diagonal = {0.0005, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99};
   return {"det",
@@ -97,8 +90,7 @@ Plot DetPlot(std::span<const RocPoint> points) {
           "axes. The curve of an attacker who knows nothing runs through 50 % / 50 %.",
           {"false alarm rate", Scale::kProbit, 0.0005, 0.99, {}, true},
           {"miss rate", Scale::kProbit, 0.0005, 0.99, {}, true},
-          {Reference("equal rates", diagonal, diagonal), det},
-          {}};
+          {Reference("equal rates", diagonal, diagonal), det}};
 }
 
 Plot ScoreHistogram(const std::string& id, const std::string& title, const std::string& tar_name,
@@ -107,11 +99,10 @@ Plot ScoreHistogram(const std::string& id, const std::string& title, const std::
   return {id,
           title,
           "Share of scores per unit of score. Infinite scores are counted in the outer bins.",
-          {"score", Scale::kLinear, {}, {}, {}, false},
-          {"density", Scale::kLinear, 0.0, {}, {}, false},
-          {{tar_name, Mark::kSteps, histogram.edges, histogram.tar, {}, {}},
-           {non_name, Mark::kSteps, histogram.edges, histogram.non, {}, {}}},
-          {}};
+          {"score"},
+          {"density", Scale::kLinear, 0.0},
+          {{tar_name, Mark::kSteps, histogram.edges, histogram.tar},
+           {non_name, Mark::kSteps, histogram.edges, histogram.non}}};
 }
 
 Plot CalibrationPlot(const ScoreLevels& data) {
@@ -127,11 +118,10 @@ Plot CalibrationPlot(const ScoreLevels& data) {
     all[b] += level.tar + level.non;
     predicted[b] += posterior * (level.tar + level.non);
   }
-  PlotSeries found{"observed", Mark::kMarked, {}, {}, {}, {}};
+  PlotSeries found{"observed", Mark::kMarked};
   for (std::size_t b = 0; b < kBins; ++b) {
     if (all[b] == 0.0) continue;
-    found.x.push_back(predicted[b] / all[b]);
-    found.y.push_back(tar[b] / all[b]);
+    found.Add(predicted[b] / all[b], tar[b] / all[b]);
     found.hints.push_back(fmt::format("{:.0f} trials", all[b]));
   }
   return {"calibration",
@@ -140,8 +130,7 @@ Plot CalibrationPlot(const ScoreLevels& data) {
           "predict against what is true. On the dashed line the attacker can trust the scores.",
           RateAxis("predicted probability of same speaker"),
           RateAxis("share of same-speaker trials"),
-          {Reference("perfect calibration", {0.0, 1.0}, {0.0, 1.0}), found},
-          {}};
+          {Reference("perfect calibration", {0.0, 1.0}, {0.0, 1.0}), found}};
 }
 
 Plot LinkabilityPlot(const Linkability& linkability) {
@@ -161,19 +150,17 @@ Plot LinkabilityPlot(const Linkability& linkability) {
           "Linkability D(s)",
           "How surely a score says that two recordings are of one speaker (Gomez-Barrero et al. "
           "2017): 0 nothing, 1 certain. Densities are drawn relative to their highest bin.",
-          {"score", Scale::kLinear, {}, {}, {}, false},
-          {"D(s), relative density", Scale::kLinear, 0.0, 1.0, {}, false},
-          {{"same speaker", Mark::kSteps, edges, scaled(linkability.mated), {}, {}},
-           {"different speakers", Mark::kSteps, edges, scaled(linkability.non_mated), {}, {}},
-           {"D(s)", Mark::kLine, linkability.centre, linkability.d, {}, {}}},
-          {}};
+          {"score"},
+          {"D(s), relative density", Scale::kLinear, 0.0, 1.0},
+          {{"same speaker", Mark::kSteps, edges, scaled(linkability.mated)},
+           {"different speakers", Mark::kSteps, edges, scaled(linkability.non_mated)},
+           {"D(s)", Mark::kLine, linkability.centre, linkability.d}}};
 }
 
 Plot ZooPlot(std::span<const ZooSpeaker> speakers) {
-  PlotSeries points{"speakers", Mark::kPoints, {}, {}, {}, {}};
+  PlotSeries points{"speakers", Mark::kPoints};
   for (std::size_t s = 0; s < speakers.size(); ++s) {
-    points.x.push_back(speakers[s].mean_tar_llr);
-    points.y.push_back(speakers[s].mean_non_llr);
+    points.Add(speakers[s].mean_tar_llr, speakers[s].mean_non_llr);
     points.labels.push_back(s < kNamedSpeakers ? speakers[s].name : "");
     points.hints.push_back(speakers[s].name);
   }
@@ -181,10 +168,9 @@ Plot ZooPlot(std::span<const ZooSpeaker> speakers) {
           "Zoo plot: who is most exposed",
           "One point per enrolled speaker (calibrated LLRs). Far to the right: easily recognised; "
           "low: never confused with others. The most exposed speakers are named.",
-          {"mean same-speaker LLR", Scale::kLinear, {}, {}, {}, false},
-          {"mean different-speaker LLR", Scale::kLinear, {}, {}, {}, false},
-          {points},
-          {}};
+          {"mean same-speaker LLR"},
+          {"mean different-speaker LLR"},
+          {points}};
 }
 
 Plot SimilarityPlot(const SimilarityResult& result) {
@@ -194,9 +180,7 @@ Plot SimilarityPlot(const SimilarityResult& result) {
             "voice no longer points to the speaker); in PP it should stay (protected voices "
             "remain distinct).",
             {},
-            {"similarity (sigmoid of the mean LLR)", Scale::kLinear, 0.0, 1.0, {}, false},
-            {},
-            {}};
+            {"similarity (sigmoid of the mean LLR)", Scale::kLinear, 0.0, 1.0}};
   const auto add = [&](const char* title, const SimilarityView& view) {
     plot.matrices.push_back({title, result.speakers, view.sigmoid_of_mean.values});
   };
@@ -220,10 +204,9 @@ Plot SimilarityZooPlot(const SimilarityResult& result) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return own[a] - others[a] > own[b] - others[b]; });
-  PlotSeries points{"speakers", Mark::kPoints, {}, {}, {}, {}};
+  PlotSeries points{"speakers", Mark::kPoints};
   for (std::size_t k = 0; k < order.size(); ++k) {
-    points.x.push_back(own[order[k]]);
-    points.y.push_back(others[order[k]]);
+    points.Add(own[order[k]], others[order[k]]);
     points.labels.push_back(k < kNamedSpeakers ? result.speakers[order[k]] : "");
     points.hints.push_back(result.speakers[order[k]]);
   }
@@ -234,8 +217,7 @@ Plot SimilarityZooPlot(const SimilarityResult& result) {
       "others'. The speakers farthest from the dashed line (own = others) are named.",
       RateAxis("similarity to own voice"),
       RateAxis("mean similarity to others' voices"),
-      {Reference("own = others", {0.0, 1.0}, {0.0, 1.0}), points},
-      {}};
+      {Reference("own = others", {0.0, 1.0}, {0.0, 1.0}), points}};
 }
 
 std::vector<Plot> LegalPlots(const LegalResult& result) {
@@ -260,8 +242,7 @@ std::vector<Plot> LegalPlots(const LegalResult& result) {
       const auto add = [&](PlotSeries& series, const std::string& name, std::size_t x) {
         series.name = name;
         series.mark = Mark::kMarked;
-        series.x.push_back(static_cast<double>(x));
-        series.y.push_back(point.value);
+        series.Add(static_cast<double>(x), point.value);
       };
       add(by_l[point.l], fmt::format("L = {}", point.l), point.n);
       add(by_n[point.n], fmt::format("N = {}", point.n), point.l);
@@ -269,10 +250,9 @@ std::vector<Plot> LegalPlots(const LegalResult& result) {
     }
     if (chance.empty()) continue;
     PlotSeries line = Reference("chance", {}, {});
-    PlotAxis n_axis{"N, speakers to choose from", Scale::kLog, {}, {}, {}, false};
+    PlotAxis n_axis{"N, speakers to choose from", Scale::kLog};
     for (const auto& [n, value] : chance) {
-      line.x.push_back(n);
-      line.y.push_back(value);
+      line.Add(n, value);
       n_axis.ticks.push_back(n);
     }
     Plot against_n{fmt::format("{}-n", kind.id),
@@ -280,10 +260,9 @@ std::vector<Plot> LegalPlots(const LegalResult& result) {
                    kind.caption,
                    n_axis,
                    RateAxis("probability"),
-                   {line},
-                   {}};
+                   {line}};
     for (const auto& [l, series] : by_l) against_n.series.push_back(series);
-    PlotAxis l_axis{"L, utterances averaged", Scale::kLog, {}, {}, {}, false};
+    PlotAxis l_axis{"L, utterances averaged", Scale::kLog};
     for (const auto& [l, series] : by_l) l_axis.ticks.push_back(static_cast<double>(l));
     // The most telling populations: at most four, the extremes among them.
     Plot against_l{fmt::format("{}-l", kind.id),
@@ -291,7 +270,6 @@ std::vector<Plot> LegalPlots(const LegalResult& result) {
                    kind.caption,
                    l_axis,
                    RateAxis("probability"),
-                   {},
                    {}};
     const std::size_t step = std::max<std::size_t>(1, (by_n.size() + 2) / 4);
     std::size_t k = 0;
@@ -315,21 +293,19 @@ std::vector<Plot> LegalPlots(const LegalResult& result) {
 }
 
 Plot WerPlot(const WerResult& result) {
-  PlotSeries points{"utterances", Mark::kPoints, {}, {}, {}, {}};
+  PlotSeries points{"utterances", Mark::kPoints};
   double longest = 1.0;
   for (const UtteranceErrors& one : result.per_utterance) {
-    points.x.push_back(static_cast<double>(one.words.n));
-    points.y.push_back(static_cast<double>(one.words.Errors()));
+    points.Add(static_cast<double>(one.words.n), static_cast<double>(one.words.Errors()));
     points.hints.push_back(one.id);
     longest = std::max(longest, points.x.back());
   }
   return {"wer",
           "Errors of each utterance",
           "Points on the dashed line have as many errors as reference words.",
-          {"reference words", Scale::kLinear, 0.0, {}, {}, false},
-          {"word errors", Scale::kLinear, 0.0, {}, {}, false},
-          {Reference("WER 1", {0.0, longest}, {0.0, longest}), points},
-          {}};
+          {"reference words", Scale::kLinear, 0.0},
+          {"word errors", Scale::kLinear, 0.0},
+          {Reference("WER 1", {0.0, longest}, {0.0, longest}), points}};
 }
 
 PageTable WorstUtterances(const WerResult& result) {
@@ -339,8 +315,8 @@ PageTable WorstUtterances(const WerResult& result) {
     return a->words.Errors() > b->words.Errors();
   });
   order.resize(std::min<std::size_t>(order.size(), 20));
-  PageTable table{
-      "Utterances with the most errors", {"utterance", "words", "errors", "sub", "del", "ins"}, {}};
+  PageTable table{"Utterances with the most errors",
+                  {"utterance", "words", "errors", "sub", "del", "ins"}};
   for (const UtteranceErrors* one : order) {
     const EditCounts& words = one->words;
     table.rows.push_back({one->id, fmt::to_string(words.n), fmt::to_string(words.Errors()),

@@ -37,10 +37,9 @@ std::vector<DetectionState> Thinned(const std::vector<DetectionState>& states, s
 
 std::vector<Plot> FairnessPlots(const FairnessResult& curve) {
   const auto line = [&](const std::string& name, auto value) {
-    PlotSeries series{name, Mark::kLine, {}, {}, {}, {}};
+    PlotSeries series{name, Mark::kLine};
     for (const FairnessPoint& point : curve.points) {
-      series.x.push_back(point.pooled_fmr_target);
-      series.y.push_back(value(point));
+      series.Add(point.pooled_fmr_target, value(point));
       series.hints.push_back(fmt::format("threshold {:.6g}", point.threshold));
     }
     return series;
@@ -52,16 +51,12 @@ std::vector<Plot> FairnessPlots(const FairnessResult& curve) {
            "Fairness discrepancy rate: 1 is fair. The threshold is given by the pooled false match "
            "rate it allows; the CSV file has its score.",
            PooledFmrAxis(),
-           {"FDR", Scale::kLinear, {}, {}, {}, false},
-           {},
-           {}};
+           {"FDR"}};
   Plot garbe{"garbe",
              "GARBE against the threshold",
              "Gini aggregation rate: 0 is fair, 1 means that one group bears all errors.",
              PooledFmrAxis(),
-             {"GARBE", Scale::kLinear, 0.0, 1.0, {}, false},
-             {},
-             {}};
+             {"GARBE", Scale::kLinear, 0.0, 1.0}};
   for (std::size_t a = 0; a < curve.alphas.size(); ++a) {
     if (a != alpha && curve.alphas[a] != 0.0 && curve.alphas[a] != 1.0) continue;
     const std::string name = fmt::format("α = {:g}", curve.alphas[a]);
@@ -72,16 +67,12 @@ std::vector<Plot> FairnessPlots(const FairnessResult& curve) {
            "False match rate of each group",
            "At the common threshold. The dashed line is the pooled rate.",
            PooledFmrAxis(),
-           {"false match rate", Scale::kLinear, 0.0, {}, {}, true},
-           {},
-           {}};
+           {.label = "false match rate", .low = 0.0, .percent = true}};
   Plot fnmr{"group-fnmr",
             "False non-match rate of each group",
             "At the common threshold. The dashed line is the pooled rate.",
             PooledFmrAxis(),
-            {"false non-match rate", Scale::kLinear, 0.0, {}, {}, true},
-            {},
-            {}};
+            {.label = "false non-match rate", .low = 0.0, .percent = true}};
   fmr.series.push_back(line("pooled", [](const FairnessPoint& point) { return point.pooled_fmr; }));
   fnmr.series.push_back(
       line("pooled", [](const FairnessPoint& point) { return point.pooled_fnmr; }));
@@ -94,7 +85,7 @@ std::vector<Plot> FairnessPlots(const FairnessResult& curve) {
 }
 
 PageTable GroupTable(const FairnessResult& result) {
-  PageTable table{"Groups: FMR / FNMR at each pooled FMR", {"group", "targets", "non-targets"}, {}};
+  PageTable table{"Groups: FMR / FNMR at each pooled FMR", {"group", "targets", "non-targets"}};
   for (const FairnessPoint& point : result.points) {
     table.header.push_back(fmt::format("{:g} %", 100.0 * point.pooled_fmr_target));
   }
@@ -112,8 +103,7 @@ PageTable GroupTable(const FairnessResult& result) {
 PageTable CriteriaTable(const FairnessResult& result) {
   PageTable table{"Functional fairness measure criteria on this data",
                   {"metric", "FFMC 1: median FPD / median FND", "FFMC 2: range",
-                   "bounded by [0, 1]", "FFMC 3: computable"},
-                  {}};
+                   "bounded by [0, 1]", "FFMC 3: computable"}};
   for (const FairnessCriteria& one : result.criteria) {
     table.rows.push_back({one.metric, Cell(one.ffmc1_ratio),
                           fmt::format("{} … {}", Cell(one.ffmc2_lowest), Cell(one.ffmc2_highest)),
@@ -138,15 +128,13 @@ std::vector<Plot> TandemPlots(const TandemScores& scores, const TandemResult& re
            "Error rates of the subsystems as their thresholds move, on normal-deviate axes.",
            {"false alarm rate", Scale::kProbit, 0.0005, 0.99, {}, true},
            {"miss rate", Scale::kProbit, 0.0005, 0.99, {}, true},
-           {{"equal rates", Mark::kReference, diagonal, diagonal, {}, {}}},
-           {}};
+           {{"equal rates", Mark::kReference, diagonal, diagonal}}};
   const auto add_det = [&](const std::string& name, std::span<const double> tar,
                            std::span<const double> other) {
     if (tar.empty() || other.empty()) return;
-    PlotSeries series{name, Mark::kLine, {}, {}, {}, {}};
+    PlotSeries series{name, Mark::kLine};
     for (const DetectionState& state : Thinned(DetectionStates(tar, {}, other), 600)) {
-      series.x.push_back(state.p_fa_spoof);
-      series.y.push_back(state.p_miss);
+      series.Add(state.p_fa_spoof, state.p_miss);
     }
     det.series.push_back(std::move(series));
   };
@@ -161,27 +149,24 @@ std::vector<Plot> TandemPlots(const TandemScores& scores, const TandemResult& re
     plots.push_back(ScoreHistogram("asv-scores", "ASV scores", "target", "spoof",
                                    MakeLevels(scores.asv_tar, asv_spoof)));
     AsvRates rates = *result.asv;
-    PlotSeries legacy{"2019 (legacy)", Mark::kLine, {}, {}, {}, {}};
-    PlotSeries current{"2021", Mark::kLine, {}, {}, {}, {}};
+    PlotSeries legacy{"2019 (legacy)", Mark::kLine};
+    PlotSeries current{"2021", Mark::kLine};
     // The minimum over one state is that state's cost.
     for (const DetectionState& state :
          Thinned(DetectionStates(scores.cm_bona, {}, cm_spoof), 600)) {
       if (!std::isfinite(state.score)) continue;
-      legacy.x.push_back(state.score);
-      legacy.y.push_back(MinTdcf2019({&state, 1}, rates, options.costs).value);
-      current.x.push_back(state.score);
-      current.y.push_back(MinTdcf2021({&state, 1}, rates, options.costs).value);
+      legacy.Add(state.score, MinTdcf2019({&state, 1}, rates, options.costs).value);
+      current.Add(state.score, MinTdcf2021({&state, 1}, rates, options.costs).value);
     }
     const std::vector<double> ends = {legacy.x.front(), legacy.x.back()};
-    plots.push_back(
-        {"tdcf",
-         "t-DCF against the CM threshold",
-         "Normalised cost of the tandem, all attacks pooled; 1 (dashed) is a "
-         "countermeasure that tells nothing. The lowest point is min t-DCF.",
-         {"CM threshold", Scale::kLinear, {}, {}, {}, false},
-         {"normalised t-DCF (up to 2)", Scale::kLinear, 0.0, 2.0, {}, false},
-         {{"uninformative CM", Mark::kReference, ends, {1.0, 1.0}, {}, {}}, legacy, current},
-         {}});
+    plots.push_back({"tdcf",
+                     "t-DCF against the CM threshold",
+                     "Normalised cost of the tandem, all attacks pooled; 1 (dashed) is a "
+                     "countermeasure that tells nothing. The lowest point is min t-DCF.",
+                     {"CM threshold"},
+                     {"normalised t-DCF (up to 2)", Scale::kLinear, 0.0, 2.0},
+                     {{"uninformative CM", Mark::kReference, ends, {1.0, 1.0}}, legacy, current},
+                     {}});
     for (PlotSeries& series : plots.back().series) {
       for (double& value : series.y) {
         if (value > 2.0) value = std::nan("");
@@ -198,8 +183,7 @@ std::vector<Plot> TandemPlots(const TandemScores& scores, const TandemResult& re
 PageTable AttackTable(const TandemResult& result) {
   PageTable table{"Attacks",
                   {"attack", "CM trials", "ASV trials", "CM EER", "min t-DCF 2019",
-                   "min t-DCF 2021", "ASV accepts"},
-                  {}};
+                   "min t-DCF 2021", "ASV accepts"}};
   std::vector<const AttackResult*> rows = {&result.pooled};
   for (const AttackResult& attack : result.per_attack) rows.push_back(&attack);
   for (const AttackResult* one : rows) {

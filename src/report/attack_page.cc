@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "assess/linkability.h"
 #include "assess/verification.h"
 #include "assess/verify.h"
 #include "report/assess_plots.h"
-#include "report/ladder_json.h"
 #include "report/text_tables.h"
 
 namespace sotto {
 namespace {
+
+using nlohmann::ordered_json;
 
 constexpr std::size_t kDetPoints = 600;
 constexpr std::size_t kListedSpeakers = 20, kPrintedSpeakers = 5;
@@ -61,10 +62,8 @@ Plot EerByL(const LadderResult& result) {
             "EER against the speech an attacker has",
             "Lowest over back-ends, all impostors. Lower is worse for privacy; chance is 50 %. "
             "The grey line is the same attacker on unprotected speech.",
-            {"enrolment utterances averaged", Scale::kLinear, {}, {}, {}, false},
-            {"EER", Scale::kLinear, 0.0, {}, {}, true},
-            {},
-            {}};
+            {"enrolment utterances averaged"},
+            {.label = "EER", .low = 0.0, .percent = true}};
   const auto series = [](const std::vector<LadderRow>& rows, Attacker attacker) {
     std::map<int, double> lowest;
     for (const LadderRow& row : rows) {
@@ -72,10 +71,9 @@ Plot EerByL(const LadderResult& result) {
       const auto [place, fresh] = lowest.emplace(row.l, row.Value("eer"));
       if (!fresh) place->second = std::min(place->second, row.Value("eer"));
     }
-    PlotSeries line{Name(attacker), Mark::kMarked, {}, {}, {}, {}};
+    PlotSeries line{Name(attacker), Mark::kMarked};
     for (const auto& [l, eer] : lowest) {
-      line.x.push_back(l);
-      line.y.push_back(eer);
+      line.Add(l, eer);
     }
     return line;
   };
@@ -91,26 +89,24 @@ Plot EerByL(const LadderResult& result) {
 
 std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
   if (curve.empty()) return {};
-  PlotSeries eer{"EER", Mark::kMarked, {}, {}, {}, {}}, loss{"loss", Mark::kMarked, {}, {}, {}, {}};
+  PlotSeries eer{"EER", Mark::kMarked}, loss{"loss", Mark::kMarked};
   for (const AttackerCurvePoint& point : curve) {
-    eer.x.push_back(point.step);
-    eer.y.push_back(point.held_out_eer);
-    loss.x.push_back(point.step);
-    loss.y.push_back(point.loss);
+    eer.Add(point.step, point.held_out_eer);
+    loss.Add(point.step, point.loss);
   }
   return {{"training-eer",
            "Learning of the retrained attacker: held-out EER",
            "On protected speech of training speakers that were held out. An attacker who is still "
            "learning is not yet the strongest one.",
-           {"step", Scale::kLinear, {}, {}, {}, false},
-           {"EER on held-out speakers", Scale::kLinear, 0.0, {}, {}, true},
+           {"step"},
+           {.label = "EER on held-out speakers", .low = 0.0, .percent = true},
            {eer},
            {}},
           {"training-loss",
            "Learning of the retrained attacker: loss",
            "",
-           {"step", Scale::kLinear, {}, {}, {}, false},
-           {"loss", Scale::kLinear, 0.0, {}, {}, false},
+           {"step"},
+           {"loss", Scale::kLinear, 0.0},
            {loss},
            {}}};
 }
@@ -118,21 +114,14 @@ std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
 Plot MapPlot(const std::string& id, const std::string& title, const std::string& caption,
              const std::vector<MapPoint>& map, const std::vector<bool>& shown,
              const std::vector<std::string>& names) {
-  Plot plot{id,
-            title,
-            caption,
-            {"", Scale::kLinear, {}, {}, {}, false},
-            {"", Scale::kLinear, {}, {}, {}, false},
-            {},
-            {}};
+  Plot plot{id, title, caption, {""}, {""}};
   std::map<std::string, PlotSeries> series;
   for (std::size_t i = 0; i < map.size(); ++i) {
     if (!shown[i]) continue;
     PlotSeries& one = series[names[i]];
     one.name = names[i];
     one.mark = Mark::kPoints;
-    one.x.push_back(map[i].x);
-    one.y.push_back(map[i].y);
+    one.Add(map[i].x, map[i].y);
     one.labels.emplace_back();
     one.hints.push_back(map[i].id);
   }
@@ -165,13 +154,64 @@ std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
                   map, all, genders)};
 }
 
+JsonFields JsonRow(const LadderRow& row) {
+  JsonFields f;
+  f("attacker", Name(row.attacker))("backend", row.backend)("impostors", row.impostors)("l", row.l);
+  f("status", row.ran ? "run" : "not run")("reason", row.reason);
+  f("figures", ordered_json::object())("ci", ordered_json::object());
+  for (const Figure& figure : row.figures) {
+    if (IsUndefinedDSys(figure)) {
+      f("figures")(figure.name, nullptr);
+      f("d_sys_reason", kFewTargets);
+      continue;
+    }
+    f("figures")(figure.name, figure.value);
+    if (const auto& interval = figure.interval) {
+      f("ci")(figure.name, ordered_json{JsonNumber(interval->low), JsonNumber(interval->high)});
+    }
+  }
+  if (!row.figures.empty()) {
+    for (const auto& [name, count] : row.figures.front().counts) f("counts")(name, count);
+  }
+  return f("bootstrap", row.bootstrap);
+}
+
 }  // namespace
+
+bool IsUndefinedDSys(const Figure& figure) {
+  static_assert(kFewestPublishedTargets == 20, "as kFewTargets says");
+  if (figure.name != "d_sys") return false;
+  return std::any_of(figure.counts.begin(), figure.counts.end(), [](const auto& count) {
+    return count.first == "n_tar" && count.second < kFewestPublishedTargets;
+  });
+}
+
+JsonFields ExposedJson(const ZooSpeaker& speaker, const std::string& name) {
+  JsonFields f;
+  f("speaker", name)("mean_tar_llr", speaker.mean_tar_llr);
+  return f("mean_non_llr", speaker.mean_non_llr)("n_tar", speaker.n_tar)("n_non", speaker.n_non);
+}
+
+JsonFields LadderJson(const LadderResult& result) {
+  JsonFields f;
+  f("measured", kMeasured)("speakers", result.speakers)("enrolment", result.enrolment);
+  f("trials", result.trials)("notes", result.notes)("worst", nullptr);
+  if (result.worst != LadderResult::kNone) f("worst", JsonRow(result.rows[result.worst]));
+  f("exposed", JsonList(result.exposed, [](const ZooSpeaker& speaker) {
+      return ExposedJson(speaker, speaker.name);
+    }));
+  f("rows", JsonList(result.rows, JsonRow))("unprotected", JsonList(result.unprotected, JsonRow));
+  f("training_curve", JsonList(result.curve, [](const AttackerCurvePoint& point) {
+      JsonFields at;
+      return at("step", point.step)("loss", point.loss)("held_out_eer", point.held_out_eer);
+    }));
+  return f;
+}
 
 PageTable LadderTable(const LadderResult& result) {
   PageTable table{"Attackers, the strongest first",
                   {"attacker", "back-end", "L", "EER %", "same gender EER %", "D_sys", "Cllr_min",
-                   "ZEBRA bit", "top-1 %", "note"},
-                  {}};
+                   "ZEBRA bit", "top-1 %", "note"}};
   for (const std::size_t i : WorstFirst(result)) {
     const LadderRow& row = result.rows[i];
     if (!row.ran) {
@@ -193,8 +233,7 @@ PageTable LadderTable(const LadderResult& result) {
 PageTable AllRowsTable(const LadderResult& result) {
   PageTable table{"All rows",
                   {"attacker", "back-end", "impostors", "L", "EER %", "EER ROCCH %", "Cllr_min",
-                   "D_sys", "ZEBRA bit", "worst case log10", "top-1 %", "mean rank", "status"},
-                  {}};
+                   "D_sys", "ZEBRA bit", "worst case log10", "top-1 %", "mean rank", "status"}};
   const auto add = [&](const LadderRow& row) {
     if (!row.LinksSpeakers()) return;
     table.rows.push_back({Name(row.attacker), row.backend, row.impostors, L(row.l),
@@ -211,8 +250,7 @@ PageTable AllRowsTable(const LadderResult& result) {
 
 PageTable AttributeTable(const LadderResult& result) {
   PageTable table{"Attributes: gender",
-                  {"attacker", "classifier", "accuracy %", "balanced accuracy %", "EER %", "note"},
-                  {}};
+                  {"attacker", "classifier", "accuracy %", "balanced accuracy %", "EER %", "note"}};
   for (const LadderRow& row : result.rows) {
     if (row.LinksSpeakers()) continue;
     table.rows.push_back({Name(row.attacker), row.backend,
@@ -225,8 +263,7 @@ PageTable AttributeTable(const LadderResult& result) {
 
 PageTable ExposedTable(const LadderResult& result, std::size_t most) {
   PageTable table{"Most exposed speakers (strongest attacker)",
-                  {"speaker", "mean target LLR", "mean non-target LLR", "targets", "non-targets"},
-                  {}};
+                  {"speaker", "mean target LLR", "mean non-target LLR", "targets", "non-targets"}};
   for (std::size_t s = 0; s < std::min(most, result.exposed.size()); ++s) {
     const ZooSpeaker& speaker = result.exposed[s];
     table.rows.push_back({speaker.name, fmt::format("{:.2f}", speaker.mean_tar_llr),
@@ -243,11 +280,8 @@ std::string AttackText(const LadderResult& result) {
   if (result.worst != LadderResult::kNone) {
     text += fmt::format("intervals: {}\n", result.rows[result.worst].bootstrap);
   }
-  for (const std::string& note : result.notes) text += note + "\n";
-  return text + kMeasured + "\n";
+  return text + Lines(result.notes) + kMeasured + "\n";
 }
-
-std::string AttackJson(const LadderResult& result) { return JsonText(LadderJson(result)); }
 
 AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   AssessPage page;

@@ -1,11 +1,11 @@
-// The report of `sotto attack`: a page, text, and the JSON of report/ladder_json.h.
+// What a ladder of attackers found, as JSON, text and a page.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "assess/ladder.h"
 #include "report/assess_page.h"
+#include "report/json_values.h"
 
 namespace sotto {
 
@@ -23,6 +23,16 @@ PageTable AttributeTable(const LadderResult& result);
 PageTable ExposedTable(const LadderResult& result, std::size_t most);
 // What the program prints: one row for each attacker, the most exposed speakers, gender, notes.
 std::string AttackText(const LadderResult& result);
-std::string AttackJson(const LadderResult& result);
+
+// Whether the figure is the D_sys of papers where targets are so few that its rule gives 0 for any
+// scores: null in every JSON, with this reason.
+bool IsUndefinedDSys(const Figure& figure);
+inline constexpr const char* kFewTargets = "fewer than 20 target trials";
+
+// What `sotto attack --json` prints: measured, speakers, enrolment, trials, notes, worst,
+// exposed[], rows[] (attacker, backend, impostors, l, status, reason, figures, ci, counts,
+// bootstrap), unprotected[], training_curve[].
+JsonFields LadderJson(const LadderResult& result);
+JsonFields ExposedJson(const ZooSpeaker& speaker, const std::string& name);
 
 }  // namespace sotto

@@ -6,8 +6,7 @@
 
 #include "assess/verify.h"
 #include "base/error.h"
-#include "report/evaluation_steps.h"
-#include "report/ladder_json.h"
+#include "report/evaluation_report.h"
 
 namespace sotto {
 namespace {
@@ -126,7 +125,7 @@ TEST(EvaluationSteps, WhatIsNoResultIsRefusedWithItsName) {
 }
 
 TEST(AttackPage, SaysThatNoEpsilonCoversWhatWasMeasured) {
-  EXPECT_EQ(LadderJson(SomeResult())["measured"], "measured, not covered by epsilon");
+  EXPECT_EQ(LadderJson(SomeResult()).json()["measured"], "measured, not covered by epsilon");
   const std::string html = RenderAssessPage(AttackPage(SomeResult(), ""));
   EXPECT_NE(html.find("Measured, not covered by ε"), std::string::npos);
 }

@@ -8,7 +8,7 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/testing.h"
 #include "onnx/testing.h"
-#include "report/evaluation_steps.h"
+#include "report/evaluation_report.h"
 
 namespace sotto {
 namespace {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
-
 #include "dp/allows.h"
 #include "dp/parameters.h"
 #include "report/json_values.h"
@@ -17,13 +15,11 @@ using nlohmann::ordered_json;
 constexpr std::size_t kTradeOffPoints = 41;
 
 // What (eps, delta) allows an attacker.
-ordered_json JsonAllows(double eps, double delta) {
-  ordered_json json = {{"eer_floor", EerFloor(eps, delta)},
-                       {"auc_ceiling", AucCeiling(eps, delta)}};
+void PutAllows(JsonFields f, double eps, double delta) {
+  f("eer_floor", EerFloor(eps, delta))("auc_ceiling", AucCeiling(eps, delta));
   for (const std::size_t n : {10, 100, 1000}) {
-    json["top1_ceiling"][std::to_string(n)] = TopOneCeiling(eps, delta, n);
+    f("top1_ceiling")(std::to_string(n), TopOneCeiling(eps, delta, n));
   }
-  return json;
 }
 
 const char* BasisOf(const GdpMu& mu) {
@@ -45,116 +41,96 @@ std::vector<std::size_t> Lines(const std::vector<std::size_t>& rows, const CsvTa
   return lines;
 }
 
-ordered_json JsonClass(const EquivalenceClass& group, const CsvTable& table, bool sensitive) {
-  ordered_json json = {{"values", group.values}, {"size", group.size}};
+JsonFields JsonClass(const EquivalenceClass& group, const CsvTable& table, bool sensitive) {
+  JsonFields f;
+  f("values", group.values)("size", group.size);
   if (sensitive) {
-    json["l_distinct"] = group.distinct;
-    json["l_entropy"] = group.entropy_l;
-    json["t"] = group.closeness;
+    f("l_distinct", group.distinct)("l_entropy", group.entropy_l)("t", group.closeness);
   }
-  json["breaks"] = group.breaks;
-  json["lines"] = Lines(group.rows, table);
-  return json;
+  return f("breaks", group.breaks)("lines", Lines(group.rows, table));
 }
 
-ordered_json JsonAccount(const Account& account) {
+JsonFields JsonAccount(const Account& account) {
   const PrivacyEvent& event = account.event;
   const double eps = account.Epsilon();
-  ordered_json json = {{"mechanism", event.mechanism}};
+  JsonFields f;
+  f("mechanism", event.mechanism);
   if (account.gdp) {
-    json["q"] = event.q;
-    json["noise"] = event.noise;
-    json["sampling"] = event.q < 1.0 ? "Poisson" : "all records";
+    f("q", event.q)("noise", event.noise);
+    f("sampling", event.q < 1.0 ? "Poisson" : "all records");
   } else {
-    json["epsilon_each"] = event.eps;
+    f("epsilon_each", event.eps);
   }
-  json["steps"] = event.count;
-  json["delta"] = account.delta;
-  json["neighbours"] = NeighboursText(Neighbours::kAddRemove);
-  json["rdp"] = {{"epsilon", JsonNumber(account.rdp.eps)}, {"order", account.rdp.order}};
-  json["pld"] = {{"epsilon", JsonNumber(account.pld.eps)},
-                 {"epsilon_lower", JsonNumber(account.pld.eps_lower)},
-                 {"grid_step", account.pld.step},
-                 {"fft_points", account.pld.points}};
+  f("steps", event.count)("delta", account.delta);
+  f("neighbours", NeighboursText(Neighbours::kAddRemove));
+  f("rdp")("epsilon", account.rdp.eps)("order", account.rdp.order);
+  f("pld")("epsilon", account.pld.eps)("epsilon_lower", account.pld.eps_lower);
+  f("pld")("grid_step", account.pld.step)("fft_points", account.pld.points);
   if (account.sequential) {
-    json["sequential"] = {{"epsilon", JsonNumber(*account.sequential)}};
-    json["advanced"] = {{"epsilon", JsonNumber(*account.advanced)}};
+    f("sequential")("epsilon", account.sequential);
+    f("advanced")("epsilon", account.advanced);
   }
-  if (account.rho) {
-    json["zcdp"] = {{"rho", *account.rho}, {"epsilon", JsonNumber(*account.concentrated)}};
-  }
-  json["allows"] = JsonAllows(eps, account.delta);
+  if (account.rho) f("zcdp")("rho", account.rho)("epsilon", account.concentrated);
+  JsonFields allows = f("allows");
+  PutAllows(allows, eps, account.delta);
   if (account.gdp) {
-    json["allows"]["gdp"] = {{"mu", account.gdp->mu},
-                             {"basis", BasisOf(*account.gdp)},
-                             {"eer_floor", GdpEerFloor(account.gdp->mu)},
-                             {"auc_ceiling", GdpAucCeiling(account.gdp->mu)}};
+    const double mu = account.gdp->mu;
+    allows("gdp")("mu", mu)("basis", BasisOf(*account.gdp));
+    allows("gdp")("eer_floor", GdpEerFloor(mu))("auc_ceiling", GdpAucCeiling(mu));
   }
-  for (const TradeOffPoint& point : TradeOffCurve(eps, account.delta, kTradeOffPoints)) {
-    json["allows"]["trade_off"].push_back(
-        {{"false_alarm", point.false_alarm}, {"miss", point.miss}});
-  }
+  const auto curve = TradeOffCurve(eps, account.delta, kTradeOffPoints);
+  allows("trade_off", JsonList(curve, [](const TradeOffPoint& point) {
+           return JsonFields()("false_alarm", point.false_alarm)("miss", point.miss);
+         }));
   const std::string warning = EpsilonWarning(eps);
-  if (!warning.empty()) json["warning"] = warning;
-  return json;
+  if (!warning.empty()) f("warning", warning);
+  return f;
 }
 
-ordered_json JsonNoise(const NoiseWish& wish, const WishedNoise& noise) {
-  ordered_json json = {{"epsilon", wish.epsilon}};
-  json["delta"] = wish.delta;
-  json["q"] = wish.q;
-  json["steps"] = wish.steps;
-  json["sensitivity"] = wish.sensitivity;
+JsonFields JsonNoise(const NoiseWish& wish, const WishedNoise& noise) {
+  JsonFields f;
+  f("epsilon", wish.epsilon)("delta", wish.delta)("q", wish.q)("steps", wish.steps);
+  f("sensitivity", wish.sensitivity);
   if (noise.gaussian) {
-    json["gaussian"] = {{"noise", *noise.gaussian},
-                        {"sigma", *noise.gaussian * wish.sensitivity},
-                        {"accountant", AccountantOf(wish, noise)}};
+    f("gaussian")("noise", noise.gaussian)("sigma", *noise.gaussian * wish.sensitivity);
+    f("gaussian")("accountant", AccountantOf(wish, noise));
   }
   if (noise.laplace_scale) {
-    json["laplace"] = {{"scale", *noise.laplace_scale}, {"composition", "sequential, delta 0"}};
+    f("laplace")("scale", noise.laplace_scale)("composition", "sequential, delta 0");
   }
-  json["allows"] = JsonAllows(wish.epsilon, wish.delta);
-  return json;
+  PutAllows(f("allows"), wish.epsilon, wish.delta);
+  return f;
 }
 
-ordered_json JsonAudit(const AuditFinding& finding) {
-  ordered_json json = {
-      {"method", finding.one_run ? "one run (Steinke et al. 2023)" : "many runs (Clopper-Pearson)"},
-      {"epsilon_lower", finding.eps_lower},
-      {"delta", finding.delta},
-      {"error", finding.error}};
-  if (finding.claimed) {
-    json["claimed"] = *finding.claimed;
-    json["refuted"] = finding.Refuted();
-  }
-  return json;
+JsonFields JsonAudit(const AuditFinding& finding) {
+  JsonFields f;
+  f("method", finding.one_run ? "one run (Steinke et al. 2023)" : "many runs (Clopper-Pearson)");
+  f("epsilon_lower", finding.eps_lower)("delta", finding.delta)("error", finding.error);
+  if (finding.claimed) f("claimed", finding.claimed)("refuted", finding.Refuted());
+  return f;
 }
 
-ordered_json JsonSyntactic(const SyntacticResult& result, const CsvTable& table) {
+JsonFields JsonSyntactic(const SyntacticResult& result, const CsvTable& table) {
   const bool sensitive = result.t.has_value();
-  ordered_json json = {
-      {"k", result.k}, {"rows", table.rows.size()}, {"classes", result.classes.size()}};
+  JsonFields f;
+  f("k", result.k)("rows", table.rows.size())("classes", result.classes.size());
   if (sensitive) {
-    json["l_distinct"] = *result.l_distinct;
-    json["l_entropy"] = *result.l_entropy;
-    json["t"] = *result.t;
-    json["t_distance"] = DistanceOf(result);
+    f("l_distinct", result.l_distinct)("l_entropy", result.l_entropy)("t", result.t);
+    f("t_distance", DistanceOf(result));
   }
-  json["holds"] = result.breaking_rows.empty();
-  json["breaking_lines"] = Lines(result.breaking_rows, table);
-  json["breaking_classes"] = ordered_json::array();
+  f("holds", result.breaking_rows.empty());
+  f("breaking_lines", Lines(result.breaking_rows, table));
+  ordered_json breaking = ordered_json::array();
   for (const EquivalenceClass& group : result.classes) {
-    if (!group.breaks.empty()) {
-      json["breaking_classes"].push_back(JsonClass(group, table, sensitive));
-    }
+    if (!group.breaks.empty()) breaking.push_back(JsonClass(group, table, sensitive).json());
   }
-  return json;
+  return f("breaking_classes", breaking);
 }
 
 }  // namespace
 
 std::string PrintedAccount(const Account& account, bool json) {
-  if (json) return JsonText(JsonAccount(account));
+  if (json) return JsonAccount(account).Text();
   const double eps = account.Epsilon();
   const double delta = account.delta;
   std::string text = fmt::format("{} uses, delta {:g}, {}\n", account.event.count, delta,
@@ -178,7 +154,7 @@ std::string PrintedAccount(const Account& account, bool json) {
 }
 
 std::string PrintedNoise(const NoiseWish& wish, const WishedNoise& noise, bool json) {
-  if (json) return JsonText(JsonNoise(wish, noise));
+  if (json) return JsonNoise(wish, noise).Text();
   std::string text;
   if (noise.gaussian) {
     text +=
@@ -194,7 +170,7 @@ std::string PrintedNoise(const NoiseWish& wish, const WishedNoise& noise, bool j
 }
 
 std::string PrintedAudit(const AuditFinding& finding, bool json) {
-  if (json) return JsonText(JsonAudit(finding));
+  if (json) return JsonAudit(finding).Text();
   std::string text =
       fmt::format("epsilon is at least {:.6f} at delta {:g} (wrong with probability {:g})\n",
                   finding.eps_lower, finding.delta, finding.error);
@@ -207,7 +183,7 @@ std::string PrintedAudit(const AuditFinding& finding, bool json) {
 
 std::string PrintedSyntactic(const SyntacticResult& result, const CsvTable& table,
                              const SyntacticOptions& options, std::size_t shown, bool json) {
-  if (json) return JsonText(JsonSyntactic(result, table));
+  if (json) return JsonSyntactic(result, table).Text();
   std::string text =
       fmt::format("k = {} ({} rows in {} groups by {})\n", result.k, table.rows.size(),
                   result.classes.size(), fmt::join(options.quasi_identifiers, ", "));
@@ -233,38 +209,34 @@ std::string PrintedSyntactic(const SyntacticResult& result, const CsvTable& tabl
 
 std::string TableReleaseJson(const TableRelease& release, const TableReleaseOptions& options,
                              const std::string& file) {
-  ordered_json json = {{"mechanism", TableMechanismName(options.mechanism)},
-                       {"epsilon", options.eps},
-                       {"delta", options.delta},
-                       {"unit",
-                        {{"person", options.id_column},
-                         {"max_contributions", options.max_contributions},
-                         {"neighbours", NeighboursText(release.neighbours)}}},
-                       {"columns", ordered_json::array()}};
-  if (options.categories.empty()) {
-    json["unit"]["lower"] = options.lower;
-    json["unit"]["upper"] = options.upper;
-  }
-  for (const ColumnRelease& column : release.columns) {
-    ordered_json one = {{"column", column.column}};
-    if (column.noise_scale > 0.0) one["noise_scale"] = column.noise_scale;
-    if (column.value) one["value"] = *column.value;
-    if (column.choice) one["choice"] = *column.choice;
-    for (std::size_t i = 0; i < column.shares.size(); ++i) {
-      one["estimated_shares"][release.categories[i]] = column.shares[i];
-    }
-    json["columns"].push_back(std::move(one));
-  }
+  JsonFields f;
+  f("mechanism", TableMechanismName(options.mechanism));
+  f("epsilon", options.eps)("delta", options.delta);
+  JsonFields unit = f("unit")("person", options.id_column);
+  unit("max_contributions", options.max_contributions);
+  unit("neighbours", NeighboursText(release.neighbours));
+  if (options.categories.empty()) unit("lower", options.lower)("upper", options.upper);
+  f("columns", JsonList(release.columns, [&](const ColumnRelease& column) {
+      JsonFields one;
+      one("column", column.column);
+      if (column.noise_scale > 0.0) one("noise_scale", column.noise_scale);
+      if (column.value) one("value", column.value);
+      if (column.choice) one("choice", column.choice);
+      for (std::size_t i = 0; i < column.shares.size(); ++i) {
+        one("estimated_shares")(release.categories[i], column.shares[i]);
+      }
+      return one;
+    }));
   if (release.HasTable()) {
-    json["rows"] = release.table.rows.size();
+    f("rows", release.table.rows.size());
     if (file.empty()) {
-      json["table"] = {{"header", release.table.header}, {"rows", release.table.rows}};
+      f("table")("header", release.table.header)("rows", release.table.rows);
     } else {
-      json["out"] = file;
+      f("out", file);
     }
   }
-  json["allows"] = JsonAllows(options.eps, options.delta);
-  return JsonText(json);
+  PutAllows(f("allows"), options.eps, options.delta);
+  return f.Text();
 }
 
 std::string TableReleaseText(const TableRelease& release) {

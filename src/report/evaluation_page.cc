@@ -1,5 +1,3 @@
-#include "report/evaluation_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <set>
 
 #include "report/attack_page.h"
+#include "report/evaluation_report.h"
 #include "report/json_values.h"
 #include "report/text_tables.h"
 
@@ -55,7 +54,7 @@ Plot Plane(const Evaluation& evaluation, std::size_t k) {
       "Up: the lowest equal error rate that any attacker reached, with its interval; 50 % is "
       "chance, lower means that speakers are linked better. Right: words lost. A good protection "
       "lies high and to the left.";
-  plot.x = {fmt::format("word error rate, {}", recogniser), Scale::kLinear, 0.0, {}, {}, true};
+  plot.x = {.label = fmt::format("word error rate, {}", recogniser), .low = 0.0, .percent = true};
   plot.y = {"lowest EER over attackers", Scale::kLinear, 0.0, 0.55, {}, true};
   double widest = 0.05;
   const auto add = [&](PlotSeries& series, const Figure& eer, const Figure& wer,
@@ -63,8 +62,7 @@ Plot Plane(const Evaluation& evaluation, std::size_t k) {
     const auto end = [](const Figure& figure, double Interval::*which) {
       return figure.interval ? (*figure.interval).*which : std::nan("");
     };
-    series.x.push_back(wer.value);
-    series.y.push_back(eer.value);
+    series.Add(wer.value, eer.value);
     series.x_low.push_back(end(wer, &Interval::low));
     series.x_high.push_back(end(wer, &Interval::high));
     series.y_low.push_back(end(eer, &Interval::low));
@@ -104,8 +102,8 @@ Plot Plane(const Evaluation& evaluation, std::size_t k) {
 // A row for each protection, as in the other tables: ten of them fit on a page, ten columns do not.
 // Attackers who ran nowhere are left to the notes.
 PageTable AttackerTable(const Evaluation& evaluation) {
-  PageTable table{
-      "EER % of each attacker (its lowest over back-ends, L and impostors)", {"protection"}, {}};
+  PageTable table{"EER % of each attacker (its lowest over back-ends, L and impostors)",
+                  {"protection"}};
   const auto found = [](const EvaluatedCell& cell, Attacker attacker) -> const LadderRow* {
     const std::vector<LadderRow>& rows = cell.attack.ladder.rows;
     for (const std::size_t i : LowestRows(rows)) {
@@ -136,8 +134,7 @@ PageTable AttackerTable(const Evaluation& evaluation) {
 
 PageTable AttributesTable(const Evaluation& evaluation) {
   PageTable table{"Gender told from the protected speech",
-                  {"protection", "attacker", "classifier", "accuracy %"},
-                  {}};
+                  {"protection", "attacker", "classifier", "accuracy %"}};
   for (const EvaluatedCell& cell : evaluation.cells) {
     for (const LadderRow& row : cell.attack.ladder.rows) {
       if (row.LinksSpeakers()) continue;
@@ -161,8 +158,7 @@ void AddUtilityHeader(const Evaluation& evaluation, PageTable& table, const char
 
 PageTable GenderTable(const Evaluation& evaluation) {
   PageTable table{"By gender (speakers who are claimed; the strongest attacker of each protection)",
-                  {"protection", "gender", "EER %"},
-                  {}};
+                  {"protection", "gender", "EER %"}};
   AddUtilityHeader(evaluation, table, "DNSMOS OVR");
   for (const EvaluatedCell& cell : evaluation.cells) {
     const UtilityResult& utility = cell.utility;
@@ -197,8 +193,7 @@ PageTable LegalTable(const Evaluation& evaluation) {
   PageTable table{
       "Linked and singled out among N speakers, % (chance), by the strongest attacker of each "
       "protection",
-      {"protection", "N", "linkability", "singling out"},
-      {}};
+      {"protection", "N", "linkability", "singling out"}};
   const auto among = [](double value, double chance) {
     return fmt::format("{} ({})", Percent(value), Percent(chance));
   };
@@ -214,8 +209,7 @@ PageTable LegalTable(const Evaluation& evaluation) {
 
 PageTable ExposedSpeakers(const Evaluation& evaluation, const SpeakerNaming& naming) {
   PageTable table{"Most exposed speakers (strongest attacker of each protection)",
-                  {"protection", "speaker", "mean target LLR", "mean non-target LLR"},
-                  {}};
+                  {"protection", "speaker", "mean target LLR", "mean non-target LLR"}};
   for (const EvaluatedCell& cell : evaluation.cells) {
     const std::vector<ZooSpeaker>& exposed = cell.attack.ladder.exposed;
     for (std::size_t s = 0; s < std::min(exposed.size(), kExposedSpeakers); ++s) {
@@ -343,8 +337,7 @@ std::vector<std::string> PageNotes(const Evaluation& evaluation) {
 
 PageTable SummaryTable(const Evaluation& evaluation) {
   PageTable table{"What each protection gives and costs",
-                  {"method", "strategy", "lowest EER %", "by", "D_sys", "ZEBRA bit"},
-                  {}};
+                  {"method", "strategy", "lowest EER %", "by", "D_sys", "ZEBRA bit"}};
   AddUtilityHeader(evaluation, table, "DNSMOS");
   table.header.emplace_back("RTF");
   const auto begin = [&](const std::string& method, const std::string& strategy,

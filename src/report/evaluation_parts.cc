@@ -1,10 +1,9 @@
-#include "report/evaluation_parts.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <string_view>
 
+#include "report/evaluation_report.h"
 #include "report/utility_report.h"
 
 namespace sotto {
@@ -36,14 +35,6 @@ Figure ErrorRate(const char* name, const RecogniserJudgement& judgement, Side si
     figure.interval = words ? (original ? judgement.wer_original : judgement.wer_released)
                             : (original ? judgement.cer_original : judgement.cer_released);
   }
-  return figure;
-}
-
-Figure GroupMean(const UtilityResult& result, const UtilitySummary& group, Measure measure) {
-  Figure figure;
-  figure.name = MeasureName(measure);
-  figure.value = group.means[static_cast<std::size_t>(measure)];
-  if (!std::isfinite(figure.value)) figure.remark = WhyNoMean(result, measure);
   return figure;
 }
 

@@ -1,5 +1,3 @@
-#include "report/evaluation_steps.h"
-
 #include <fmt/format.h>
 
 #include <limits>
@@ -9,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "report/attack_page.h"
+#include "report/evaluation_report.h"
 #include "report/json_values.h"
 #include "report/utility_report.h"
 

@@ -14,11 +14,9 @@
 #include "nn/eigen_backend.h"
 #include "nn/safetensors.h"
 #include "onnx/testing.h"
-#include "report/evaluation_json.h"
-#include "report/evaluation_page.h"
-#include "report/evaluation_steps.h"
+#include "report/attack_page.h"
+#include "report/evaluation_report.h"
 #include "report/evidence.h"
-#include "report/ladder_json.h"
 #include "speaker/default_encoder.h"
 
 namespace sotto {

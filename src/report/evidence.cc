@@ -4,12 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "audio/corpus.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "report/evaluation_json.h"
 #include "report/json_values.h"
 
 namespace sotto {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/random.h"
-#include "report/evaluation_parts.h"
+#include "report/evaluation_report.h"
 
 namespace sotto {
 

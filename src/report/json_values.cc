@@ -1,7 +1,6 @@
 #include "report/json_values.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/json.h"
 
@@ -26,21 +25,19 @@ ordered_json JsonNumbers(std::span<const double> values) {
 }
 
 ordered_json JsonFigure(const Figure& figure) {
-  ordered_json json;
-  json["value"] = JsonNumber(figure.value);
-  json["unit"] = figure.unit;
-  json["direction"] = DirectionText(figure.direction);
-  if (!figure.attacker.empty()) json["attacker"] = figure.attacker;
-  for (const auto& [name, count] : figure.counts) json["counts"][name] = count;
-  if (figure.interval) {
-    json["interval"] = {{"low", JsonNumber(figure.interval->low)},
-                        {"high", JsonNumber(figure.interval->high)},
-                        {"level", figure.interval->level}};
+  JsonFields f;
+  f("value", figure.value)("unit", figure.unit)("direction", DirectionText(figure.direction));
+  if (!figure.attacker.empty()) f("attacker", figure.attacker);
+  for (const auto& [name, count] : figure.counts) f("counts")(name, count);
+  if (const auto& interval = figure.interval) {
+    f("interval")("low", interval->low)("high", interval->high)("level", interval->level);
   }
-  if (!figure.remark.empty()) json["remark"] = figure.remark;
-  return json;
+  if (!figure.remark.empty()) f("remark", figure.remark);
+  return f.json();
 }
 
 std::string JsonText(const ordered_json& json) { return DumpJson(json, 2) + "\n"; }
+
+std::string JsonFields::Text() const { return JsonText(*json_); }
 
 }  // namespace sotto

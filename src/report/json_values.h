@@ -1,10 +1,13 @@
 // How values stand in JSON: one rule for every document.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "assess/figure.h"
 
@@ -25,6 +28,55 @@ nlohmann::ordered_json JsonNumbers(std::span<const double> values);
 // value, unit, direction, attacker (where there is one), counts, interval (where known) and remark
 // (where there is one).
 nlohmann::ordered_json JsonFigure(const Figure& figure);
+
+// Any value: numbers and what may be absent as above.
+template <typename T>
+nlohmann::ordered_json JsonValue(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return JsonNumber(value);
+  } else if constexpr (std::is_same_v<T, Figure>) {
+    return JsonFigure(value);
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? JsonValue(*value) : nlohmann::ordered_json(nullptr);
+  } else if constexpr (requires { value.json(); }) {
+    return value.json();
+  } else {
+    return value;
+  }
+}
+
+// The fields of an object, in this order: JsonFields()("eer", eer)("n_tar", n).json().
+class JsonFields {
+ public:
+  JsonFields() : JsonFields(std::make_shared<nlohmann::ordered_json>(EmptyObject())) {}
+
+  template <typename T>
+  JsonFields& operator()(const std::string& name, const T& value) {
+    (*json_)[name] = JsonValue(value);
+    return *this;
+  }
+  // Those of the object that stands under this name.
+  JsonFields operator()(const std::string& name) {
+    return JsonFields(std::shared_ptr<nlohmann::ordered_json>(json_, &(*json_)[name]));
+  }
+
+  const nlohmann::ordered_json& json() const { return *json_; }
+  std::string Text() const;  // JsonText of it
+
+ private:
+  std::shared_ptr<nlohmann::ordered_json> json_;
+
+  explicit JsonFields(std::shared_ptr<nlohmann::ordered_json> json) : json_(std::move(json)) {}
+  static nlohmann::ordered_json EmptyObject() { return nlohmann::ordered_json::object(); }
+};
+
+// An array of what `each` makes of them.
+template <typename Values, typename Each>
+nlohmann::ordered_json JsonList(const Values& values, const Each& each) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& value : values) list.push_back(JsonValue(each(value)));
+  return list;
+}
 
 // The document as it is printed and written: indented, with the end of its last line. Ids may hold
 // any bytes: what is no UTF-8 is replaced rather than refused.

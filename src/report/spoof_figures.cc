@@ -62,8 +62,7 @@ std::string DifferenceText(const TrainedSpoof& trained) {
 
 PageTable ControlTable(const TrainedSpoof& trained) {
   PageTable table{"Controls: EER on held-out speech of a net that is told only this (chance 0.5)",
-                  {"told", "of the recordings", "of what the countermeasure hears"},
-                  {}};
+                  {"told", "of the recordings", "of what the countermeasure hears"}};
   for (const SpoofControl& control : trained.controls) {
     table.rows.push_back({control.name, fmt::format("{:.3f}", control.eer_recorded),
                           fmt::format("{:.3f}", control.eer_heard)});
@@ -128,7 +127,7 @@ AssessPage SpoofScoresPage(const SpoofScores& scores, const std::optional<SpoofF
   }
   page.plots = Plots(scores);
   if (scores.Refused() > 0) {
-    PageTable refused{"Refused", {"utterance", "reason"}, {}};
+    PageTable refused{"Refused", {"utterance", "reason"}};
     for (const SpoofRow& row : scores.rows) {
       if (!row.refused.empty()) refused.rows.push_back({row.utterance, row.refused});
     }
@@ -178,16 +177,15 @@ AssessPage TrainedSpoofPage(const TrainedSpoof& trained, const SpoofFigures& fig
   page.title = "Anti-spoofing: a trained countermeasure on what was held out";
   page.notes.insert(page.notes.begin(), {TrainedOnText(trained), DifferenceText(trained)});
   page.tables.push_back(ControlTable(trained));
-  PlotSeries losses{"loss", Mark::kMarked, {}, {}, {}, {}};
+  PlotSeries losses{"loss", Mark::kMarked};
   for (std::size_t i = 0; i < trained.losses.size(); ++i) {
-    losses.x.push_back(static_cast<double>(i + 1));
-    losses.y.push_back(trained.losses[i]);
+    losses.Add(static_cast<double>(i + 1), trained.losses[i]);
   }
   page.plots.push_back({"loss",
                         "Training loss",
                         "Logistic loss over all cuts after each epoch; the lowest was kept.",
-                        {"epoch", Scale::kLinear, {}, {}, {}, false},
-                        {"loss", Scale::kLinear, 0.0, {}, {}, false},
+                        {"epoch"},
+                        {"loss", Scale::kLinear, 0.0},
                         {losses},
                         {}});
   return page;

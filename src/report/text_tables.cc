@@ -46,6 +46,12 @@ std::string FiguresText(std::span<const Figure> figures) {
   return text;
 }
 
+std::string Lines(std::span<const std::string> texts) {
+  std::string lines;
+  for (const std::string& text : texts) lines += text + "\n";
+  return lines;
+}
+
 std::string TableText(const PageTable& table) {
   std::vector<std::vector<std::string>> rows = {table.header};
   rows.insert(rows.end(), table.rows.begin(), table.rows.end());

@@ -23,7 +23,7 @@ double Mean(const UtilitySummary& summary, Measure measure) {
 // One row for each group: words, melody, loudness, quality.
 PageTable GroupTable(const UtilityResult& result, const std::string& title, const std::string& unit,
                      const std::map<std::string, std::vector<std::size_t>>& groups) {
-  PageTable table{title, {unit, "utterances"}, {}};
+  PageTable table{title, {unit, "utterances"}};
   for (const RecogniserJudgement& judgement : result.recognisers) {
     if (judgement.reason.empty()) table.header.push_back("WER, " + judgement.name);
   }
@@ -61,8 +61,8 @@ Plot SpeakerPlot(const UtilityResult& result) {
       "Each point is a speaker. On the dashed line the protection cost nothing; the higher above "
       "it, the more words were lost. Damage that falls on few is visible as points far from the "
       "others.";
-  plot.x = {"WER, original", Scale::kLinear, 0.0, {}, {}, true};
-  plot.y = {"WER, protected", Scale::kLinear, 0.0, {}, {}, true};
+  plot.x = {.label = "WER, original", .low = 0.0, .percent = true};
+  plot.y = {.label = "WER, protected", .low = 0.0, .percent = true};
   double top = 0.05;
   for (std::size_t k = 0; k < result.recognisers.size(); ++k) {
     if (!result.recognisers[k].reason.empty()) continue;
@@ -72,8 +72,7 @@ Plot SpeakerPlot(const UtilityResult& result) {
     for (const auto& [speaker, utterances] : BySpeaker(result)) {
       const UtilitySummary::Errors errors = Summarise(result, utterances).recognisers[k];
       if (errors.words_original.n == 0) continue;
-      series.x.push_back(errors.words_original.Rate());
-      series.y.push_back(errors.words_released.Rate());
+      series.Add(errors.words_original.Rate(), errors.words_released.Rate());
       series.hints.push_back(speaker);
       top = std::max({top, series.x.back(), series.y.back()});
     }
@@ -97,7 +96,7 @@ Plot Histogram(const UtilityResult& result, const std::string& id, const std::st
   plot.title = title;
   plot.caption = caption;
   plot.x = axis;
-  plot.y = {"utterances", Scale::kLinear, 0.0, {}, {}, false};
+  plot.y = {"utterances", Scale::kLinear, 0.0};
   const double low = axis.low.value_or(0.0), high = axis.high.value_or(1.0);
   for (const auto& [name, measure] : sides) {
     PlotSeries series;
@@ -122,8 +121,7 @@ PageTable WorstTable(const UtilityResult& result) {
   constexpr std::size_t kListed = 15;
   PageTable table{"Utterances that lost most words",
                   {"utterance", "recogniser", "words", "errors, original", "errors, protected",
-                   "sub", "del", "ins"},
-                  {}};
+                   "sub", "del", "ins"}};
   for (const RecogniserJudgement& judgement : result.recognisers) {
     std::vector<std::pair<double, std::size_t>> lost;
     for (std::size_t j = 0; j < judgement.original.per_utterance.size(); ++j) {
@@ -222,14 +220,14 @@ AssessPage UtilityPage(const UtilityResult& result, const std::string& source) {
       Histogram(result, "pitch", "Melody kept",
                 "Correlation of the pitch before and after, by utterance. 1: the melody is that of "
                 "the original.",
-                {"pitch correlation", Scale::kLinear, -1.0, 1.0, {}, false},
+                {"pitch correlation", Scale::kLinear, -1.0, 1.0},
                 {{"as it is", Measure::kPitchCorrelation},
                  {"best within ± 50 ms", Measure::kPitchCorrelationLagged}})};
   if (std::isfinite(result.figures[static_cast<std::size_t>(Measure::kOvrReleased)].value)) {
     page.plots.push_back(
         Histogram(result, "dnsmos", "Quality (DNSMOS P.835, overall)",
                   "What listeners would say on a scale from 1 to 5, as a network estimates it.",
-                  {"OVR", Scale::kLinear, 1.0, 5.0, {}, false},
+                  {"OVR", Scale::kLinear, 1.0, 5.0},
                   {{"original", Measure::kOvrOriginal}, {"protected", Measure::kOvrReleased}}));
   }
   page.tables = {GroupTable(result, "By gender", "gender", ByGender(result)),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "attack/calibrate_cosine.h"
 #include "audio/corpus_check.h"
@@ -41,57 +40,43 @@ double Seconds(const SpeechPack& pack) {
   return static_cast<double>(pack.samples.size()) / pack.rate_hz;
 }
 
-ordered_json JsonRun(const AnonymiseReport& report, double speed, int jobs) {
-  ordered_json json = {{"recordings", report.recordings},
-                       {"utterances", report.utterances},
-                       {"speakers", report.speakers},
-                       {"done", report.done},
-                       {"resumed", report.resumed},
-                       {"failed", report.failures.size()},
-                       {"complete", report.complete},
-                       {"audio_seconds", report.audio_seconds},
-                       {"wall_seconds", report.wall_seconds},
-                       {"times_real_time", speed},
-                       {"jobs", jobs}};
-  json["failures"] = ordered_json::array();
-  for (const auto& failure : report.failures) {
-    json["failures"].push_back({{"id", failure.id}, {"reason", failure.reason}});
-  }
+JsonFields JsonRun(const AnonymiseReport& report, double speed, int jobs) {
+  JsonFields f;
+  f("recordings", report.recordings)("utterances", report.utterances)("speakers", report.speakers);
+  f("done", report.done)("resumed", report.resumed)("failed", report.failures.size());
+  f("complete", report.complete)("audio_seconds", report.audio_seconds);
+  f("wall_seconds", report.wall_seconds)("times_real_time", speed)("jobs", jobs);
+  f("failures", JsonList(report.failures, [](const auto& failure) {
+      return JsonFields()("id", failure.id)("reason", failure.reason);
+    }));
   if (report.target_draws > 0) {
     const double eps = report.target_eps;
-    json["voice_ind"] = {{"eps", eps},
-                         {"covers", kVoiceIndCovers},
-                         {"draws_per_speaker_at_most", report.target_draws},
-                         {"eps_per_speaker", VoiceIndEpsilon(eps, report.target_draws)}};
+    JsonFields draws = f("voice_ind")("eps", eps)("covers", kVoiceIndCovers);
+    draws("draws_per_speaker_at_most", report.target_draws);
+    draws("eps_per_speaker", VoiceIndEpsilon(eps, report.target_draws));
   }
-  json["notes"] = report.notes;
-  return json;
+  return f("notes", report.notes);
 }
 
-ordered_json JsonCheck(const CorpusCheck& check, std::size_t errors) {
-  ordered_json json = {{"ok", errors == 0},
-                       {"kind", check.kind},
-                       {"recordings", check.recordings},
-                       {"utterances", check.utterances},
-                       {"speakers", check.speakers},
-                       {"audio_seconds", check.audio_seconds},
-                       {"errors", errors},
-                       {"warnings", check.problems.size() - errors}};
-  json["problems"] = ordered_json::array();
-  for (const Problem& problem : check.problems) {
-    json["problems"].push_back({{"severity", SeverityText(problem)},
-                                {"where", problem.where},
-                                {"what", problem.what},
-                                {"fix", problem.fix}});
-  }
-  return json;
+JsonFields JsonCheck(const CorpusCheck& check, std::size_t errors) {
+  JsonFields f;
+  f("ok", errors == 0)("kind", check.kind)("recordings", check.recordings);
+  f("utterances", check.utterances)("speakers", check.speakers);
+  f("audio_seconds", check.audio_seconds)("errors", errors);
+  f("warnings", check.problems.size() - errors);
+  f("problems", JsonList(check.problems, [](const Problem& problem) {
+      JsonFields one;
+      one("severity", SeverityText(problem))("where", problem.where);
+      return one("what", problem.what)("fix", problem.fix);
+    }));
+  return f;
 }
 
 }  // namespace
 
 std::string PrintedRun(const AnonymiseReport& report, int jobs, bool json) {
   const double speed = report.wall_seconds > 0.0 ? report.audio_seconds / report.wall_seconds : 0.0;
-  if (json) return JsonText(JsonRun(report, speed, jobs));
+  if (json) return JsonRun(report, speed, jobs).Text();
   std::string text =
       fmt::format("done {} of {} recordings ({} utterances, {} speakers), failed {}", report.done,
                   report.recordings, report.utterances, report.speakers, report.failures.size());
@@ -107,7 +92,7 @@ std::string PrintedRun(const AnonymiseReport& report, int jobs, bool json) {
 
 std::string PrintedCheck(const CorpusCheck& check, bool json) {
   const std::size_t errors = check.Errors();
-  if (json) return JsonText(JsonCheck(check, errors));
+  if (json) return JsonCheck(check, errors).Text();
   std::string text;
   for (const Problem& problem : check.problems) {
     text += fmt::format("{}: {}: {}\n  fix: {}\n", SeverityText(problem), problem.where,
@@ -129,12 +114,9 @@ std::string PrintedFeatures(const std::vector<RecordingFeatures>& recordings,
     seconds += r.seconds;
     frames += r.frames;
     voiced += r.voiced;
-    list.push_back({{"id", r.id},
-                    {"rate_hz", r.rate_hz},
-                    {"seconds", r.seconds},
-                    {"frames", r.frames},
-                    {"bins", r.bins},
-                    {"voiced_frames", r.voiced}});
+    JsonFields f;
+    f("id", r.id)("rate_hz", r.rate_hz)("seconds", r.seconds)("frames", r.frames);
+    list.push_back(f("bins", r.bins)("voiced_frames", r.voiced).json());
   }
   if (json) return JsonText(list);
   return fmt::format("{} recording{}, {} of sound, {} frames, {} voiced: {}\n", recordings.size(),
@@ -147,15 +129,12 @@ std::string PrintedEmbeddings(const EmbeddedCorpus& embedded, const SpeakerEncod
   const std::size_t speakers = embedded.set.BySpeaker().size();
   const std::size_t without = embedded.set.WithoutGender().size();
   if (json) {
-    return JsonText({{"encoder", encoder.Name()},
-                     {"fingerprint", encoder.Fingerprint()},
-                     {"dimension", encoder.Dimension()},
-                     {"utterances", embedded.set.size()},
-                     {"speakers", speakers},
-                     {"speakers_without_gender", without},
-                     {"from_cache", embedded.from_cache},
-                     {"audio_seconds", embedded.audio_seconds},
-                     {"seconds", seconds}});
+    JsonFields f;
+    f("encoder", encoder.Name())("fingerprint", encoder.Fingerprint());
+    f("dimension", encoder.Dimension())("utterances", embedded.set.size());
+    f("speakers", speakers)("speakers_without_gender", without);
+    f("from_cache", embedded.from_cache)("audio_seconds", embedded.audio_seconds);
+    return f("seconds", seconds).Text();
   }
   return fmt::format(
       "{} utterances of {} speakers ({} without a gender), {} dimensions by {}: {}\n"
@@ -168,14 +147,10 @@ std::string PrintedVerification(const Verification& verification, const SpeakerE
                                 bool json) {
   const auto& llr = verification.llr;
   if (json) {
-    ordered_json document = {{"encoder", encoder.Name()}, {"cosine", verification.cosine}};
-    document["llr"] = JsonNumber(llr);
-    if (llr) {
-      document["words"] = VerbalScale(*llr);
-    } else {
-      document["reason"] = "the encoder's file holds no calibration";
-    }
-    return JsonText(document);
+    JsonFields f;
+    f("encoder", encoder.Name())("cosine", verification.cosine)("llr", llr);
+    if (llr) return f("words", VerbalScale(*llr)).Text();
+    return f("reason", "the encoder's file holds no calibration").Text();
   }
   return fmt::format("cosine {:.4f} ({}, {} dimensions)\n", verification.cosine, encoder.Name(),
                      encoder.Dimension()) +
@@ -252,22 +227,17 @@ std::string PrintedScores(const SetScores& scores, const ScoreSetOptions& option
     return fmt::format("{} scores of {} models and {} utterances ({}): {}\n", scores.pairs.size(),
                        scores.model_ids.size(), scores.trial_ids.size(), options.backend, file);
   }
-  ordered_json document = {{"backend", options.backend},
-                           {"by", options.by == ModelOf::kSpeaker ? "speaker" : "utterance"},
-                           {"models", scores.model_ids.size()},
-                           {"trial_utterances", scores.trial_ids.size()},
-                           {"scores", scores.pairs.size()}};
-  if (!file.empty()) {
-    document["file"] = file;
-    return JsonText(document);
-  }
-  document["trials"] = ordered_json::array();
-  for (const auto& [i, j] : scores.pairs) {
-    document["trials"].push_back({scores.model_ids[static_cast<std::size_t>(i)],
-                                  scores.trial_ids[static_cast<std::size_t>(j)],
-                                  scores.scores(i, j)});
-  }
-  return JsonText(document);
+  JsonFields f;
+  f("backend", options.backend)("by", options.by == ModelOf::kSpeaker ? "speaker" : "utterance");
+  f("models", scores.model_ids.size())("trial_utterances", scores.trial_ids.size());
+  f("scores", scores.pairs.size());
+  if (!file.empty()) return f("file", file).Text();
+  f("trials", JsonList(scores.pairs, [&](const auto& pair) -> ordered_json {
+      const auto& [i, j] = pair;
+      return {scores.model_ids[static_cast<std::size_t>(i)],
+              scores.trial_ids[static_cast<std::size_t>(j)], scores.scores(i, j)};
+    }));
+  return f.Text();
 }
 
 std::string PrintedPool(const BuiltPool& built, std::size_t bytes, const std::string& file,
@@ -275,12 +245,9 @@ std::string PrintedPool(const BuiltPool& built, std::size_t bytes, const std::st
   const auto& voices = built.pool.voices;
   const auto women = Count(voices, Gender::kFemale), men = Count(voices, Gender::kMale);
   if (json) {
-    return JsonText({{"voices", voices.size()},
-                     {"female", women},
-                     {"male", men},
-                     {"left_out", built.failures.size()},
-                     {"classes", kVoiceClasses},
-                     {"bytes", bytes}});
+    JsonFields f;
+    f("voices", voices.size())("female", women)("male", men)("left_out", built.failures.size());
+    return f("classes", kVoiceClasses)("bytes", bytes).Text();
   }
   return fmt::format("{} voices ({} female, {} male), left out {}: {} bytes in {}\n", voices.size(),
                      women, men, built.failures.size(), bytes, file);
@@ -292,14 +259,14 @@ std::string PrintedProfile(const VoiceProfile& profile, const VoicePool& pool,
     return fmt::format("{} speaker{} fitted to {} voices: {}\n", profile.voices.size(),
                        profile.voices.size() == 1 ? "" : "s", pool.voices.size(), file);
   }
-  ordered_json document = {{"pool_voices", pool.voices.size()}, {"voices", ordered_json::array()}};
-  for (const VoiceModel& voice : profile.voices) {
-    document["voices"].push_back({{"speaker", voice.name},
-                                  {"gender", Name(voice.gender, "?")},
-                                  {"log_f0_mean", voice.log_f0_mean},
-                                  {"log_f0_deviation", voice.log_f0_deviation}});
-  }
-  return JsonText(document);
+  JsonFields f;
+  f("pool_voices", pool.voices.size());
+  f("voices", JsonList(profile.voices, [](const VoiceModel& voice) {
+      JsonFields one;
+      one("speaker", voice.name)("gender", Name(voice.gender, "?"));
+      return one("log_f0_mean", voice.log_f0_mean)("log_f0_deviation", voice.log_f0_deviation);
+    }));
+  return f.Text();
 }
 
 std::string PackText(const SpeechPack& pack) {
@@ -309,12 +276,10 @@ std::string PackText(const SpeechPack& pack) {
 std::string PrintedFeaturePack(const SpeechPack& pack, const FeaturePack& features, double seconds,
                                const std::string& file, bool json) {
   if (json) {
-    return JsonText({{"utterances", pack.utterances.size()},
-                     {"audio_seconds", Seconds(pack)},
-                     {"seconds", seconds},
-                     {"teacher", features.teacher},
-                     {"encoder", features.encoder},
-                     {"features", file}});
+    JsonFields f;
+    f("utterances", pack.utterances.size())("audio_seconds", Seconds(pack))("seconds", seconds);
+    f("teacher", features.teacher)("encoder", features.encoder)("features", file);
+    return f.Text();
   }
   return fmt::format("{}: {} in {:.1f} s ({:.0f} x real time)\n", file, PackText(pack), seconds,
                      Seconds(pack) / seconds);
@@ -325,8 +290,9 @@ std::string PrintedSpeakerPool(const SpeakerPool& pool, const PseudoSpeakers& ge
   const auto female = Count(pool.voices, Gender::kFemale), male = Count(pool.voices, Gender::kMale);
   const double f = generator.Shrinkage(Gender::kFemale), m = generator.Shrinkage(Gender::kMale);
   if (json) {
-    return JsonText(
-        {{"female", female}, {"male", male}, {"shrinkage_female", f}, {"shrinkage_male", m}});
+    JsonFields fields;
+    fields("female", female)("male", male)("shrinkage_female", f)("shrinkage_male", m);
+    return fields.Text();
   }
   return fmt::format("{}: {} female and {} male voices (shrinkage {:.2f}, {:.2f})\n", file, female,
                      male, f, m);
@@ -336,11 +302,9 @@ std::string PrintedCalibration(const CalibratedEncoder& calibrated, const std::s
                                bool json) {
   const auto& [scale, offset] = calibrated.calibration;
   if (json) {
-    return JsonText({{"file", file},
-                     {"utterances", calibrated.utterances},
-                     {"speakers", calibrated.speakers},
-                     {"scale", scale},
-                     {"offset", offset}});
+    JsonFields f;
+    f("file", file)("utterances", calibrated.utterances)("speakers", calibrated.speakers);
+    return f("scale", scale)("offset", offset).Text();
   }
   return fmt::format("LLR = {:.4f} x cosine {:+.4f}, from {} utterances of {} speakers: {}\n",
                      scale, offset, calibrated.utterances, calibrated.speakers, file);
@@ -348,14 +312,11 @@ std::string PrintedCalibration(const CalibratedEncoder& calibrated, const std::s
 
 std::string PrintedIvector(const TrainedIvector& trained, const std::string& file, bool json) {
   if (json) {
-    return JsonText({{"file", file},
-                     {"utterances", trained.utterances},
-                     {"left_out", trained.left_out},
-                     {"speakers", trained.speakers},
-                     {"frames", trained.frames},
-                     {"seconds_features", trained.seconds_features},
-                     {"seconds_gmm", trained.seconds_gmm},
-                     {"seconds_total", trained.seconds_total}});
+    JsonFields f;
+    f("file", file)("utterances", trained.utterances)("left_out", trained.left_out);
+    f("speakers", trained.speakers)("frames", trained.frames);
+    f("seconds_features", trained.seconds_features)("seconds_gmm", trained.seconds_gmm);
+    return f("seconds_total", trained.seconds_total).Text();
   }
   return fmt::format(
       "{}: {} utterances of {} speakers ({} left out: too little speech), {:.1f} min of speech\n"
