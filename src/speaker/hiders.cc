@@ -8,8 +8,8 @@ namespace sotto {
 const HiderMethods& ProgramHiders() {
   static const HiderMethods methods = [] {
     HiderMethods all;
-    for (const auto& method :
-         std::initializer_list<std::shared_ptr<const HiderMethod>>{LeaceMethod(), InlpMethod()}) {
+    for (const auto& method : std::initializer_list<std::shared_ptr<const HiderMethod>>{
+             LeaceMethod(), InlpMethod(), IveMethod()}) {
       all.Add(method);
     }
     return all;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "nn/logistic.h"
+#include "speaker/hider_data.h"
 #include "speaker/hiders.h"
 #include "speaker/linear_algebra.h"
 
@@ -24,18 +25,6 @@ constexpr double kAbsent = 1e-12;    // of the largest variance
 constexpr double kRounding = 1e-24;  // of the mean square of x: no variance at all
 
 std::size_t Size(Index n) { return static_cast<std::size_t>(n); }
-
-void CheckSizes(const HiderData& data) {
-  const std::size_t n = Size(data.x.cols());
-  if (n == 0 || data.speaker.size() != n || Size(data.categories.cols()) != n ||
-      Size(data.categories.rows()) != data.header.attributes.size()) {
-    throw Error(
-        fmt::format("hide attributes: {} voiceprints with {} speakers and {} x {} "
-                    "categories of {} attributes",
-                    n, data.speaker.size(), data.categories.rows(), data.categories.cols(),
-                    data.header.attributes.size()));
-  }
-}
 
 // --- iterative null-space projection ------------------------------------------------------------
 
@@ -133,24 +122,14 @@ double WeightedAuc(const VectorXd& scores, const std::vector<std::uint8_t>& side
 
 // --- the table's entries ------------------------------------------------------------------------
 
-std::string Training(const HiderData& data, const std::string& settings) {
-  std::vector<int> speakers = data.speaker;
-  std::sort(speakers.begin(), speakers.end());
-  speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
-  return fmt::format("{} voiceprints of {} speakers, {}", data.x.cols(), speakers.size(), settings);
-}
-
 class Leace : public HiderMethod {
  public:
   Leace() : HiderMethod("leace", "least-squares concept erasure (Belrose et al. 2023)") {}
 
   std::unique_ptr<Hider> Fit(HiderData data, const ParameterValues&) const override {
     const VectorXd weights = HiderWeights(data);
-    HiderHeader header = data.header;
-    header.method = Name();
-    header.training = Training(data, "closed form");
     return std::make_unique<AffineHider>(
-        std::move(header),
+        HeaderOf(data, Name(), "closed form"),
         std::vector{FitLeace(data.x.cast<double>(), OneHot(data.categories, data.header.attributes),
                              weights)});
   }
@@ -180,18 +159,16 @@ class InlpMethodEntry : public HiderMethod {
     options.rounds = static_cast<int>(values.Number("rounds").value_or(options.rounds));
     options.penalty = values.Number("penalty").value_or(options.penalty);
     const Inlp fitted = FitInlp(data, options);
-    HiderHeader header = data.header;
-    header.method = Name();
-    header.training = Training(
-        data, fmt::format("penalty {}, {} directions in {} rounds, AUC of speakers held out {:.3f} "
-                          "at first, {:.3f} at last",
-                          options.penalty, fitted.directions.cols(), fitted.auc.size(),
-                          fitted.auc.front(), fitted.auc.back()));
+    const std::string settings = fmt::format(
+        "penalty {}, {} directions in {} rounds, AUC of speakers held out {:.3f} at "
+        "first, {:.3f} at last",
+        options.penalty, fitted.directions.cols(), fitted.auc.size(), fitted.auc.front(),
+        fitted.auc.back());
     const Index d = data.x.rows();
     const MatrixXd projection =
         MatrixXd::Identity(d, d) - fitted.directions * fitted.directions.transpose();
     return std::make_unique<AffineHider>(
-        std::move(header),
+        HeaderOf(data, Name(), settings),
         std::vector{AffineMap::About(projection, VectorXd::Zero(d), VectorXd::Zero(d))});
   }
 
@@ -201,48 +178,6 @@ class InlpMethodEntry : public HiderMethod {
 };
 
 }  // namespace
-
-VectorXd HiderWeights(const HiderData& data) {
-  CheckSizes(data);
-  const Index n = data.x.cols();
-  VectorXd weights = VectorXd::Zero(n);
-  for (Index a = 0; a < data.categories.rows(); ++a) {
-    const HiddenAttribute& attribute = data.header.attributes[Size(a)];
-    std::vector<std::map<int, int>> vectors(attribute.categories.size());
-    for (Index i = 0; i < n; ++i) {
-      const int category = data.categories(a, i);
-      if (category < 0 || Size(category) >= vectors.size()) {
-        throw Error(
-            fmt::format("hide attributes: {} has no category {}", attribute.name, category));
-      }
-      ++vectors[Size(category)][data.speaker[Size(i)]];
-    }
-    for (std::size_t k = 0; k < vectors.size(); ++k) {
-      if (vectors[k].empty()) {
-        throw Error(fmt::format("hide attributes: no voiceprint has {} '{}'", attribute.name,
-                                attribute.categories[k]));
-      }
-    }
-    for (Index i = 0; i < n; ++i) {
-      const auto& own = vectors[Size(data.categories(a, i))];
-      weights[i] +=
-          1.0 / static_cast<double>(own.size() * vectors.size()) / own.at(data.speaker[Size(i)]);
-    }
-  }
-  return weights / static_cast<double>(data.categories.rows());
-}
-
-MatrixXd OneHot(const Categories& categories, const std::vector<HiddenAttribute>& attributes) {
-  Index rows = 0;
-  for (const HiddenAttribute& attribute : attributes) rows += std::ssize(attribute.categories);
-  MatrixXd z = MatrixXd::Zero(rows, categories.cols());
-  Index first = 0;
-  for (Index a = 0; a < categories.rows(); ++a) {
-    for (Index i = 0; i < z.cols(); ++i) z(first + categories(a, i), i) = 1.0;
-    first += std::ssize(attributes[Size(a)].categories);
-  }
-  return z;
-}
 
 AffineMap FitLeace(const Eigen::Ref<const MatrixXd>& x, const Eigen::Ref<const MatrixXd>& z,
                    const VectorXd& weights) {

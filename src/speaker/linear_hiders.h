@@ -15,6 +15,9 @@
 // speakers it has not seen. Classifier: logistic regression for each category against the rest
 // (nn/logistic.h), both halves of the same weight; every round takes out all their directions at
 // once, two categories having one.
+//
+// Both weigh their voiceprints so that attributes, categories and speakers count the same
+// (speaker/hider_data.h).
 #pragma once
 
 #include <Eigen/Core>
@@ -25,19 +28,10 @@
 
 namespace sotto {
 
-// The distribution these defences are fitted on, adding up to 1: an attribute, one of its
-// categories, a speaker of it, one of their voiceprints, each drawn with equal chances. Throws
-// Error where sizes differ, a category has nobody or an index is none of its attribute's.
-Eigen::VectorXd HiderWeights(const HiderData& data);
-
 // Columns of x are examples, rows of z concepts, the weights add up to 1. Directions of x whose
 // variance is below 1e-12 of the largest count as absent.
 AffineMap FitLeace(const Eigen::Ref<const Eigen::MatrixXd>& x,
                    const Eigen::Ref<const Eigen::MatrixXd>& z, const Eigen::VectorXd& weights);
-// One row for each category of each attribute: 1 for those of it.
-Eigen::MatrixXd OneHot(const Categories& categories,
-                       const std::vector<HiddenAttribute>& attributes);
-
 struct InlpOptions {
   int rounds = 40;        // at most
   double penalty = 1e-3;  // of the classifiers, on x brought to mean variance 1

@@ -8,6 +8,7 @@
 #include "base/testing.h"
 #include "nn/logistic.h"
 #include "speaker/embeddings.h"
+#include "speaker/hider_data.h"
 #include "speaker/hider_testing.h"
 #include "speaker/hiders.h"
 
@@ -40,24 +41,6 @@ double MeansApart(const HiderData& data, const MatrixXd& y) {
     apart = std::max(apart, (y * own / own.sum() - mean).norm());
   }
   return apart;
-}
-
-TEST(LinearHiders, AttributesCategoriesSpeakersAndVoiceprintsWeighTheSame) {
-  const HiderData data = AttributeVoices(25, 5, 7, 0.5F, true);
-  const VectorXd weights = HiderWeights(data);
-  EXPECT_NEAR(weights.sum(), 1.0, 1e-12);
-  EXPECT_NEAR(weights[0], 0.0125831, 1e-7);  // (1/13/2 + 1/9/3)/2/3
-  EXPECT_NEAR(weights[3], 0.01311728, 1e-7);
-  const VectorXd each = OneHotOf(data) * HiderWeights(AttributeVoices(25, 5, 7));
-  EXPECT_NEAR(each[0], 0.5, 1e-12);
-  HiderData without = data;
-  without.categories.row(1).setConstant(2);
-  EXPECT_THROW(HiderWeights(without), Error);
-  without.categories.row(1).setConstant(3);
-  EXPECT_THROW(HiderWeights(without), Error);
-  without = data;
-  without.speaker.pop_back();
-  EXPECT_THROW(HiderWeights(without), Error);
 }
 
 // W and its pseudo-inverse by singular values, P by the pseudo-inverse of W·Σ_xz: computed with
