@@ -20,16 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   sotto::KaldiTexts texts;
   texts.wav_scp = parts[0];
-  texts.utt2spk = parts[1];
-  texts.segments = parts[2];
-  texts.spk2utt = parts[3];
-  texts.spk2gender = parts[4];
-  texts.text = parts[5];
-  texts.has_utt2spk = part >= 1;
-  texts.has_segments = part >= 2;
-  texts.has_spk2utt = part >= 3;
-  texts.has_spk2gender = part >= 4;
-  texts.has_text = part >= 5;
+  if (part >= 1) texts.utt2spk = parts[1];
+  if (part >= 2) texts.segments = parts[2];
+  if (part >= 3) texts.spk2utt = parts[3];
+  if (part >= 4) texts.spk2gender = parts[4];
+  if (part >= 5) texts.text = parts[5];
   try {
     const auto scan = sotto::ParseKaldi(texts, "corpus", {});
     for (const sotto::Recording& recording : scan.corpus.recordings) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "audio/folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -18,16 +17,16 @@ namespace {
 KaldiTexts ReadKaldiTexts(const fs::path& root) {
   KaldiTexts texts;
   texts.wav_scp = ReadTextFile(root / "wav.scp", kLargestTable);
-  const auto optional = [&](const char* name, std::string& text, bool& present) {
+  const auto optional = [&](const char* name, std::optional<std::string>& text) {
     // A link that leads nowhere is no absent table.
-    present = fs::exists(fs::symlink_status(root / name));
-    if (present) text = ReadTextFile(root / name, kLargestTable);
+    if (!fs::exists(fs::symlink_status(root / name))) return;
+    text = ReadTextFile(root / name, kLargestTable);
   };
-  optional("utt2spk", texts.utt2spk, texts.has_utt2spk);
-  optional("segments", texts.segments, texts.has_segments);
-  optional("spk2utt", texts.spk2utt, texts.has_spk2utt);
-  optional("spk2gender", texts.spk2gender, texts.has_spk2gender);
-  optional("text", texts.text, texts.has_text);
+  optional("utt2spk", texts.utt2spk);
+  optional("segments", texts.segments);
+  optional("spk2utt", texts.spk2utt);
+  optional("spk2gender", texts.spk2gender);
+  optional("text", texts.text);
   return texts;
 }
 
@@ -54,10 +53,9 @@ void CheckNameLengths(CorpusScan& scan) {
     for (const fs::path& part : fs::path(recording.relative)) {
       const std::size_t length = part.string().size();
       if (length <= kLongest) continue;
-      scan.problems.push_back(
-          {Problem::Severity::kError, fmt::format("'{} …'", part.string().substr(0, 40)),
-           fmt::format("a name of {} bytes: a file's name has at most {}", length, kLongest),
-           "use a shorter name"});
+      scan.Add(fmt::format("'{} …'", part.string().substr(0, 40)),
+               fmt::format("a name of {} bytes: a file's name has at most {}", length, kLongest),
+               "use a shorter name");
     }
   }
 }
@@ -72,17 +70,15 @@ void Summarise(CorpusScan& scan) {
     // Two sounds with one name (a.wav and a.mp3; a and ./a) would become one protected file.
     const fs::path place_below = fs::path(recording.relative).lexically_normal();
     if (!place_below.empty() && *place_below.begin() == kWorkFolderName) {
-      scan.problems.push_back({Problem::Severity::kError, recording.relative,
-                               "this folder holds the state of a run, and goes with it",
-                               "move the recording to another folder"});
+      scan.Add(recording.relative, "this folder holds the state of a run, and goes with it",
+               "move the recording to another folder");
     }
     const auto [place, fresh] = places.emplace(place_below.string(), recording.path.string());
     if (!fresh) {
-      scan.problems.push_back(
-          {Problem::Severity::kError, recording.relative,
-           fmt::format("two recordings would be written to this name ('{}' and '{}')",
-                       place->second, recording.path.string()),
-           "rename or remove one of them"});
+      scan.Add(recording.relative,
+               fmt::format("two recordings would be written to this name ('{}' and '{}')",
+                           place->second, recording.path.string()),
+               "rename or remove one of them");
     }
   }
   corpus.speakers.assign(speakers.begin(), speakers.end());

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,11 @@ struct Problem {
 struct CorpusScan {
   Corpus corpus;
   std::vector<Problem> problems;
+
+  void Add(std::string where, std::string what, std::string fix,
+           Problem::Severity severity = Problem::Severity::kError) {
+    problems.push_back({severity, std::move(where), std::move(what), std::move(fix)});
+  }
 };
 
 struct CorpusOptions {
@@ -91,14 +97,17 @@ Corpus SingleFileCorpus(const std::filesystem::path& file);
 // (The Kaldi tables are handed in as texts; an absent file is an empty optional.)
 struct KaldiTexts {
   std::string wav_scp;
-  std::string utt2spk;
-  std::string segments, spk2utt, spk2gender, text;
-  bool has_utt2spk = false, has_segments = false, has_spk2utt = false, has_spk2gender = false,
-       has_text = false;
+  std::optional<std::string> utt2spk, segments, spk2utt, spk2gender, text;
 };
 CorpusScan ParseKaldi(const KaldiTexts& texts, const std::filesystem::path& root,
                       const CorpusOptions& options);
 CorpusScan ParseManifest(const std::string& text, const std::filesystem::path& manifest);
+
+// Every sound file in and below `root`, by name; what begins with a dot is skipped, other files are
+// left out and named. Problems: links that lead nowhere or to a folder that is part of the corpus
+// already, folders that cannot be read, pipes and devices named like sounds, names that are no
+// UTF-8 or hold control characters. Throws Error when `root` itself cannot be read.
+CorpusScan ScanFolder(const std::filesystem::path& root);
 
 // Of every speaker for whom the corpus says it (spk2gender, column "gender").
 std::map<std::string, Gender> SpeakerGenders(const Corpus& corpus);

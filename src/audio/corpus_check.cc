@@ -57,7 +57,6 @@ CorpusCheck CheckCorpus(const std::filesystem::path& path, const CheckOptions& o
   check.recordings = corpus.recordings.size();
   check.utterances = corpus.utterances;
   check.speakers = corpus.speakers.size();
-  check.problems = std::move(scan.problems);
   std::vector<Heard> heard(corpus.recordings.size());
   {
     Progress progress("check", heard.size(), static_cast<double>(heard.size()));
@@ -75,22 +74,22 @@ CorpusCheck CheckCorpus(const std::filesystem::path& path, const CheckOptions& o
     if (heard[i].problem.empty()) continue;
     std::error_code unused;
     const bool missing = !std::filesystem::exists(corpus.recordings[i].path, unused);
-    check.problems.push_back({Problem::Severity::kError, corpus.recordings[i].id, heard[i].problem,
-                              missing ? "bring the file there, or remove its entry"
-                                      : "replace or re-encode the file, or remove its entry"});
+    scan.Add(corpus.recordings[i].id, heard[i].problem,
+             missing ? "bring the file there, or remove its entry"
+                     : "replace or re-encode the file, or remove its entry");
   }
   if (corpus.kind == CorpusKind::kFolder && check.speakers == 1) {
-    check.problems.push_back({Problem::Severity::kWarning, path.string(),
-                              "all recordings lie in one folder and count as one speaker",
-                              "use one folder for each speaker"});
+    scan.Add(path.string(), "all recordings lie in one folder and count as one speaker",
+             "use one folder for each speaker", Problem::Severity::kWarning);
   }
   if (rates.size() > 1) {
     std::string list;
     for (const auto& [rate, count] : rates) list += fmt::format(" {} Hz ({})", rate, count);
-    check.problems.push_back({Problem::Severity::kWarning, path.string(),
-                              "more than one sampling rate:" + list,
-                              "fine for sotto; resample if your other tools need one rate"});
+    scan.Add(path.string(), "more than one sampling rate:" + list,
+             "fine for sotto; resample if your other tools need one rate",
+             Problem::Severity::kWarning);
   }
+  check.problems = std::move(scan.problems);
   return check;
 }
 

@@ -38,7 +38,6 @@ KaldiTexts GoodKaldi() {
   texts.segments = "u1 r1 0.5 1.5\nu2 r1 1.5 2\nu3 r2 0 -1\n";
   texts.spk2gender = "anna f\nben m\n";
   texts.text = "u1 good morning\nu2 HELLO\nu3\n";
-  texts.has_utt2spk = texts.has_segments = texts.has_spk2gender = texts.has_text = true;
   return texts;
 }
 
@@ -68,36 +67,30 @@ TEST(Kaldi, NamesEveryProblem) {
     change(texts);
     return ParseKaldi(texts, "/c", {}).problems;
   };
-  EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments += "u4 r1 2 3\n"; }), "u4"));
-  EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.utt2spk += "u9 ben\n"; }), "u9"));
+  EXPECT_TRUE(Mentions(problems_with([](auto& t) { *t.segments += "u4 r1 2 3\n"; }), "u4"));
+  EXPECT_TRUE(Mentions(problems_with([](auto& t) { *t.utt2spk += "u9 ben\n"; }), "u9"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.wav_scp += "r1 c.wav\n"; }), "twice"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments = "u1 r1 0.5\n"; }), "fields"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments = "u1 r1 x 2\n"; }), "not a number"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments = "u1 r1 2 1\n"; }), "from 2 to 1"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.segments = "u1 r7 0 1\n"; }), "r7"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.wav_scp = "../../r1 a.wav\n"; }), "outside"));
-  EXPECT_TRUE(Mentions(problems_with([](auto& t) {
-                         t.has_utt2spk = false;
-                         t.utt2spk = "";
-                       }),
-                       "utt2spk"));
+  EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.utt2spk.reset(); }), "utt2spk"));
   EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.spk2gender = "anna f\n"; }), "ben"));
-  EXPECT_TRUE(Mentions(problems_with([](auto& t) {
-                         t.has_spk2utt = true;
-                         t.spk2utt = "anna u1 u2\nben u3\n";
-                       }),
-                       "u2"));
+  EXPECT_TRUE(Mentions(problems_with([](auto& t) { t.spk2utt = "anna u1 u2\nben u3\n"; }), "u2"));
 }
 
 TEST(Kaldi, LinesThatAreNoCleanTextAreProblemsInEveryTable) {
   for (const char* bad : {"\xE9", "\x1b[2J", "\xC2\x9B", "\x7f", "\xED\xA0\x80"}) {
-    for (std::string KaldiTexts::*table :
-         {&KaldiTexts::wav_scp, &KaldiTexts::utt2spk, &KaldiTexts::segments,
-          &KaldiTexts::spk2gender, &KaldiTexts::text}) {
+    using Get = std::string& (*)(KaldiTexts&);
+    for (const Get table : {Get([](KaldiTexts& t) -> std::string& { return t.wav_scp; }),
+                            Get([](KaldiTexts& t) -> std::string& { return *t.utt2spk; }),
+                            Get([](KaldiTexts& t) -> std::string& { return *t.segments; }),
+                            Get([](KaldiTexts& t) -> std::string& { return *t.spk2gender; }),
+                            Get([](KaldiTexts& t) -> std::string& { return *t.text; })}) {
       KaldiTexts texts = GoodKaldi();
-      texts.has_text = true;
       texts.text = "u1 hello\nu2 hello\nu3 hello\n";
-      texts.*table += std::string("x") + bad + " y\n";
+      table(texts) += std::string("x") + bad + " y\n";
       const auto scan = ParseKaldi(texts, "/c", {});
       EXPECT_TRUE(Mentions(scan.problems, "no UTF-8") ||
                   Mentions(scan.problems, "control character"))
@@ -277,11 +270,11 @@ TEST(WriteCorpusTables, KaldiGoesOutAsItCameIn) {
   const CorpusScan scan = ParseKaldi(texts, "/c", {});
   WriteCorpusTables(scan.corpus, folder.Path(), {"wav/r1.wav", "wav/r2.flac"});
   EXPECT_EQ(ReadTextFile(folder / "wav.scp"), "r1 wav/r1.wav\nr2 wav/r2.flac\n");
-  EXPECT_EQ(ReadTextFile(folder / "segments"), texts.segments);
-  EXPECT_EQ(ReadTextFile(folder / "utt2spk"), texts.utt2spk);
+  EXPECT_EQ(ReadTextFile(folder / "segments"), *texts.segments);
+  EXPECT_EQ(ReadTextFile(folder / "utt2spk"), *texts.utt2spk);
   EXPECT_EQ(ReadTextFile(folder / "spk2utt"), "anna u1\nben u2 u3\n");
-  EXPECT_EQ(ReadTextFile(folder / "spk2gender"), texts.spk2gender);
-  EXPECT_EQ(ReadTextFile(folder / "text"), texts.text);
+  EXPECT_EQ(ReadTextFile(folder / "spk2gender"), *texts.spk2gender);
+  EXPECT_EQ(ReadTextFile(folder / "text"), *texts.text);
 }
 
 TEST(WriteCorpusTables, ManifestKeepsOtherColumnsAsTheyAre) {

@@ -1,5 +1,4 @@
 // A folder of sound files: the speaker is the folder a file lies in.
-#include "audio/folder.h"
 
 #include <fmt/format.h>
 #include <linux/magic.h>
@@ -8,11 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "audio/corpus.h"
 #include "audio/sound_file.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -40,9 +39,7 @@ bool IsOfTheSystem(const fs::path& folder) {
 
 // By their names: sound, but of kinds that are not read.
 bool IsUnreadSound(const fs::path& file) {
-  std::string extension = file.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string extension = LowerExtension(file);
   constexpr std::array<std::string_view, 17> kKnown = {
       ".w64", ".rf64", ".aif", ".aiff", ".aifc", ".m4a",  ".mp4", ".aac", ".wma",
       ".amr", ".3gp",  ".caf", ".au",   ".sph",  ".webm", ".mka", ".weba"};
@@ -69,8 +66,7 @@ class Walker {
 
  private:
   void Add(const fs::path& file, std::string what, std::string fix) {
-    scan_.problems.push_back(
-        {Problem::Severity::kError, Printable(file.string()), std::move(what), std::move(fix)});
+    scan_.Add(Printable(file.string()), std::move(what), std::move(fix));
   }
 
   void Enter(const fs::path& folder) {
@@ -135,9 +131,9 @@ class Walker {
     } else if (!HasSoundExtension(file)) {
       scan_.corpus.left_out.push_back(Printable(file.string()));
       if (IsUnreadSound(file)) {
-        scan_.problems.push_back({Problem::Severity::kWarning, Printable(file.string()),
-                                  "sound of a kind that is not read: it is not part of the corpus",
-                                  "convert it to WAV or FLAC"});
+        scan_.Add(Printable(file.string()),
+                  "sound of a kind that is not read: it is not part of the corpus",
+                  "convert it to WAV or FLAC", Problem::Severity::kWarning);
       }
     } else if (!S_ISREG(info.st_mode)) {
       Add(file, "named like a sound, but a pipe, a socket or a device", "remove it");

@@ -24,10 +24,10 @@ class KaldiParser {
     scan_.corpus.kind = CorpusKind::kKaldi;
     ReadRecordings();
     ReadSpeakers();
-    if (texts_.has_segments) {
+    if (texts_.segments) {
       ReadSegments();
     } else {
-      for (Recording& recording : Corpus_().recordings)
+      for (Recording& recording : corpus_.recordings)
         AddSpan(recording, recording.id, 0.0, -1.0, "");
     }
     CheckUtterances();
@@ -36,13 +36,6 @@ class KaldiParser {
   }
 
  private:
-  Corpus& Corpus_() { return scan_.corpus; }  // NOLINT(readability-identifier-naming)
-
-  void Add(std::string where, std::string what, std::string fix,
-           Problem::Severity severity = Problem::Severity::kError) {
-    scan_.problems.push_back({severity, std::move(where), std::move(what), std::move(fix)});
-  }
-
   // Lines "key rest"; repeated keys and keys without a value are problems.
   Table ReadTable(const std::string& text, const char* name, bool empty_value_allowed = false) {
     Table table;
@@ -53,16 +46,17 @@ class KaldiParser {
       const std::string where = fmt::format("{}: line {}", name, i + 1);
       if (fields.empty()) continue;
       if (const std::size_t at = FindUnclean(lines[i]); at != std::string_view::npos) {
-        Add(where, DescribeUnclean(lines[i], at), "tables are UTF-8 without control characters");
+        scan_.Add(where, DescribeUnclean(lines[i], at),
+                  "tables are UTF-8 without control characters");
         continue;
       }
       std::string key(fields[0]);
       if (fields.size() < 2 && !empty_value_allowed) {
-        Add(where, fmt::format("'{}' has no value", key), "every line is an id and a value");
+        scan_.Add(where, fmt::format("'{}' has no value", key), "every line is an id and a value");
         continue;
       }
       if (!keys.insert(key).second) {
-        Add(where, fmt::format("'{}' appears twice", key), "keep one line for each id");
+        scan_.Add(where, fmt::format("'{}' appears twice", key), "keep one line for each id");
         continue;
       }
       std::string rest;
@@ -84,13 +78,14 @@ class KaldiParser {
         JoinInside("wav", id);
         recording.relative = "wav/" + id;
       } catch (const Error&) {
-        Add(where, "the id would name a file outside the output",
-            "use ids without '..' and a leading '/'");
+        scan_.Add(where, "the id would name a file outside the output",
+                  "use ids without '..' and a leading '/'");
       }
       if (value.back() == '|') {
         recording.pipe = value.substr(0, value.size() - 1);
         if (!options_.allow_pipes) {
-          Add(where, "the recording is a pipe, which runs a shell command",
+          scan_.Add(
+              where, "the recording is a pipe, which runs a shell command",
               "read the command, then allow it with --allow-pipes, or store the sound as a file");
         }
       } else {
@@ -101,41 +96,43 @@ class KaldiParser {
         recording.path =
             inside || path.is_absolute() || !fs::exists(path, unused) ? root_ / path : path;
       }
-      by_id_[id] = Corpus_().recordings.size();
-      Corpus_().recordings.push_back(std::move(recording));
+      by_id_[id] = corpus_.recordings.size();
+      corpus_.recordings.push_back(std::move(recording));
     }
-    if (Corpus_().recordings.empty()) Add("wav.scp", "no recording", "list at least one recording");
+    if (corpus_.recordings.empty())
+      scan_.Add("wav.scp", "no recording", "list at least one recording");
   }
 
   void ReadSpeakers() {
-    Table& utt2spk = Corpus_().utt2spk;
-    if (texts_.has_utt2spk) utt2spk = ReadTable(texts_.utt2spk, "utt2spk");
+    Table& utt2spk = corpus_.utt2spk;
+    if (texts_.utt2spk) utt2spk = ReadTable(*texts_.utt2spk, "utt2spk");
     std::map<std::string, std::string> from_spk2utt;
-    if (texts_.has_spk2utt) {
-      for (const auto& [speaker, utterances] : ReadTable(texts_.spk2utt, "spk2utt")) {
+    if (texts_.spk2utt) {
+      for (const auto& [speaker, utterances] : ReadTable(*texts_.spk2utt, "spk2utt")) {
         for (const std::string_view utterance : SplitBlanks(utterances)) {
           if (!from_spk2utt.emplace(utterance, speaker).second) {
-            Add("spk2utt", fmt::format("utterance '{}' has two speakers", utterance),
-                "keep it with one speaker");
+            scan_.Add("spk2utt", fmt::format("utterance '{}' has two speakers", utterance),
+                      "keep it with one speaker");
           }
         }
       }
-      if (!texts_.has_utt2spk) utt2spk.assign(from_spk2utt.begin(), from_spk2utt.end());
+      if (!texts_.utt2spk) utt2spk.assign(from_spk2utt.begin(), from_spk2utt.end());
     }
-    if (!texts_.has_utt2spk && !texts_.has_spk2utt) {
-      Add("utt2spk", "there is neither utt2spk nor spk2utt", "say who speaks in utt2spk");
+    if (!texts_.utt2spk && !texts_.spk2utt) {
+      scan_.Add("utt2spk", "there is neither utt2spk nor spk2utt", "say who speaks in utt2spk");
     }
     for (const auto& [utterance, speaker] : utt2spk) {
       if (SplitBlanks(speaker).size() != 1) {
-        Add("utt2spk", fmt::format("'{}' has more than one speaker", utterance),
-            "one speaker each");
+        scan_.Add("utt2spk", fmt::format("'{}' has more than one speaker", utterance),
+                  "one speaker each");
       }
       speaker_of_[utterance] = speaker;
-      if (!texts_.has_spk2utt) continue;
+      if (!texts_.spk2utt) continue;
       const auto other = from_spk2utt.find(utterance);
       if (other == from_spk2utt.end() || other->second != speaker) {
-        Add("spk2utt", fmt::format("'{}' is '{}' in utt2spk but not here", utterance, speaker),
-            "make spk2utt again from utt2spk");
+        scan_.Add("spk2utt",
+                  fmt::format("'{}' is '{}' in utt2spk but not here", utterance, speaker),
+                  "make spk2utt again from utt2spk");
       }
     }
   }
@@ -144,8 +141,8 @@ class KaldiParser {
                std::string times) {
     const auto speaker = speaker_of_.find(utterance);
     if (speaker == speaker_of_.end()) {
-      Add(fmt::format("utterance '{}'", utterance), "no speaker in utt2spk",
-          "add its line to utt2spk");
+      scan_.Add(fmt::format("utterance '{}'", utterance), "no speaker in utt2spk",
+                "add its line to utt2spk");
     }
     used_.insert(utterance);
     recording.spans.push_back({utterance, speaker == speaker_of_.end() ? "" : speaker->second,
@@ -153,35 +150,36 @@ class KaldiParser {
   }
 
   void ReadSegments() {
-    Corpus_().has_segments = true;
-    for (const auto& [utterance, rest] : ReadTable(texts_.segments, "segments")) {
+    corpus_.has_segments = true;
+    for (const auto& [utterance, rest] : ReadTable(*texts_.segments, "segments")) {
       const std::string where = fmt::format("segments: '{}'", utterance);
       const auto fields = SplitBlanks(rest);
       if (fields.size() != 3) {
-        Add(where, fmt::format("{} fields after the id", fields.size()),
-            "a line is utterance, recording, begin and end in seconds");
+        scan_.Add(where, fmt::format("{} fields after the id", fields.size()),
+                  "a line is utterance, recording, begin and end in seconds");
         continue;
       }
       const auto recording = by_id_.find(std::string(fields[0]));
       if (recording == by_id_.end()) {
-        Add(where, fmt::format("recording '{}' is not in wav.scp", fields[0]), "add it to wav.scp");
+        scan_.Add(where, fmt::format("recording '{}' is not in wav.scp", fields[0]),
+                  "add it to wav.scp");
         continue;
       }
       try {
         const double begin_s = ParseNumber(fields[1], where);
         const double end_s = ParseNumber(fields[2], where);
         if (begin_s < 0.0 || (end_s != -1.0 && end_s <= begin_s)) {
-          Add(where, fmt::format("runs from {} to {} s", begin_s, end_s),
-              "begin is at least 0 and before the end (-1: the end of the recording)");
+          scan_.Add(where, fmt::format("runs from {} to {} s", begin_s, end_s),
+                    "begin is at least 0 and before the end (-1: the end of the recording)");
           continue;
         }
-        AddSpan(Corpus_().recordings[recording->second], utterance, begin_s, end_s,
+        AddSpan(corpus_.recordings[recording->second], utterance, begin_s, end_s,
                 fmt::format("{} {}", fields[1], fields[2]));
       } catch (const Error& error) {
-        Add(where, error.what(), "begin and end are seconds");
+        scan_.Add(where, error.what(), "begin and end are seconds");
       }
     }
-    for (Recording& recording : Corpus_().recordings) CheckOverlaps(recording);
+    for (Recording& recording : corpus_.recordings) CheckOverlaps(recording);
   }
 
   // Speech of two people at once cannot get two targets.
@@ -194,37 +192,39 @@ class KaldiParser {
     for (const Span& span : spans) {
       if (reaching != nullptr && span.begin_s < end_of(*reaching) &&
           span.speaker != reaching->speaker) {
-        Add(fmt::format("segments: '{}' and '{}'", reaching->utterance, span.utterance),
+        scan_.Add(
+            fmt::format("segments: '{}' and '{}'", reaching->utterance, span.utterance),
             fmt::format("overlap in recording '{}' and have different speakers", recording.id),
             "cut the segments where the speaker changes");
       }
       if (reaching == nullptr || end_of(span) > end_of(*reaching)) reaching = &span;
     }
     if (spans.empty()) {
-      Add(fmt::format("recording '{}'", recording.id), "no segment: all of it will be silenced",
-          "remove it from wav.scp if it is not needed", Problem::Severity::kWarning);
+      scan_.Add(fmt::format("recording '{}'", recording.id),
+                "no segment: all of it will be silenced",
+                "remove it from wav.scp if it is not needed", Problem::Severity::kWarning);
     }
   }
 
   void CheckUtterances() {
     for (const auto& [utterance, speaker] : speaker_of_) {
       if (!used_.contains(utterance)) {
-        Add(fmt::format("utt2spk: '{}'", utterance), "there is no such utterance",
-            texts_.has_segments ? "add it to segments or remove the line"
-                                : "add it to wav.scp or remove the line");
+        scan_.Add(fmt::format("utt2spk: '{}'", utterance), "there is no such utterance",
+                  texts_.segments ? "add it to segments or remove the line"
+                                  : "add it to wav.scp or remove the line");
       }
     }
   }
 
   void ReadOptionalTables() {
-    if (texts_.has_spk2gender) {
-      Corpus_().spk2gender = ReadTable(texts_.spk2gender, "spk2gender");
+    if (texts_.spk2gender) {
+      corpus_.spk2gender = ReadTable(*texts_.spk2gender, "spk2gender");
       std::set<std::string> with_gender;
-      for (const auto& [speaker, gender] : Corpus_().spk2gender) {
+      for (const auto& [speaker, gender] : corpus_.spk2gender) {
         with_gender.insert(speaker);
         if (ParseGender(gender) == Gender::kUnknown) {
-          Add(fmt::format("spk2gender: '{}'", speaker), fmt::format("gender '{}'", gender),
-              "write m or f, or leave the line out", Problem::Severity::kWarning);
+          scan_.Add(fmt::format("spk2gender: '{}'", speaker), fmt::format("gender '{}'", gender),
+                    "write m or f, or leave the line out", Problem::Severity::kWarning);
         }
       }
       std::set<std::string> gaps;
@@ -232,24 +232,24 @@ class KaldiParser {
         if (!with_gender.contains(speaker)) gaps.insert(speaker);
       }
       for (const std::string& speaker : gaps) {
-        Add(fmt::format("spk2gender: '{}'", speaker), "the speaker has no gender",
-            "add a line m or f", Problem::Severity::kWarning);
+        scan_.Add(fmt::format("spk2gender: '{}'", speaker), "the speaker has no gender",
+                  "add a line m or f", Problem::Severity::kWarning);
       }
     }
-    if (texts_.has_text) {
-      Corpus_().text = ReadTable(texts_.text, "text", /*empty_value_allowed=*/true);
+    if (texts_.text) {
+      corpus_.text = ReadTable(*texts_.text, "text", /*empty_value_allowed=*/true);
       std::set<std::string> with_text;
-      for (const auto& [utterance, words] : Corpus_().text) {
+      for (const auto& [utterance, words] : corpus_.text) {
         with_text.insert(utterance);
         if (!speaker_of_.contains(utterance)) {
-          Add(fmt::format("text: '{}'", utterance), "there is no such utterance",
-              "remove the line or add the utterance", Problem::Severity::kWarning);
+          scan_.Add(fmt::format("text: '{}'", utterance), "there is no such utterance",
+                    "remove the line or add the utterance", Problem::Severity::kWarning);
         }
       }
       for (const auto& [utterance, speaker] : speaker_of_) {
         if (!with_text.contains(utterance)) {
-          Add(fmt::format("text: '{}'", utterance), "the utterance has no transcript",
-              "add its line", Problem::Severity::kWarning);
+          scan_.Add(fmt::format("text: '{}'", utterance), "the utterance has no transcript",
+                    "add its line", Problem::Severity::kWarning);
         }
       }
     }
@@ -259,6 +259,7 @@ class KaldiParser {
   const fs::path& root_;
   const CorpusOptions& options_;
   CorpusScan scan_;
+  Corpus& corpus_ = scan_.corpus;
   std::map<std::string, std::size_t> by_id_;
   std::map<std::string, std::string> speaker_of_;
   std::set<std::string> used_;

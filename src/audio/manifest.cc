@@ -40,7 +40,7 @@ CorpusScan ParseManifest(const std::string& text, const fs::path& manifest) {
     const std::string where =
         fmt::format("{}: row {} ('{}')", corpus.manifest_name, i + 1, recording.id);
     const auto problem = [&](std::string what, std::string fix) {
-      scan.problems.push_back({Problem::Severity::kError, where, std::move(what), std::move(fix)});
+      scan.Add(where, std::move(what), std::move(fix));
     };
     if (recording.id.empty()) problem("empty utt_id", "give the row an id");
     if (row[speaker].empty()) problem("no speaker", "fill in the column 'speaker'");
@@ -60,15 +60,11 @@ CorpusScan ParseManifest(const std::string& text, const fs::path& manifest) {
     corpus.recordings.push_back(std::move(recording));
     corpus.rows.emplace_back(row.begin(), row.end());
   }
-  if (corpus.rows.empty()) {
-    scan.problems.push_back({Problem::Severity::kError, corpus.manifest_name, "no rows",
-                             "list at least one recording"});
-  }
+  if (corpus.rows.empty()) scan.Add(corpus.manifest_name, "no rows", "list at least one recording");
   if (without_gender > 0) {
-    scan.problems.push_back(
-        {Problem::Severity::kWarning, corpus.manifest_name,
-         fmt::format("{} rows without gender", without_gender),
-         "fill in F or M where known: figures per gender leave the others out"});
+    scan.Add(corpus.manifest_name, fmt::format("{} rows without gender", without_gender),
+             "fill in F or M where known: figures per gender leave the others out",
+             Problem::Severity::kWarning);
   }
   return scan;
 }

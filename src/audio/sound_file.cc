@@ -150,10 +150,15 @@ std::string Extension(Container container) {
   return container == Container::kFlac ? ".flac" : ".wav";
 }
 
-bool HasSoundExtension(const fs::path& path) {
+std::string LowerExtension(const fs::path& path) {
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+bool HasSoundExtension(const fs::path& path) {
+  const std::string extension = LowerExtension(path);
   constexpr std::array<std::string_view, 7> kKnown = {".wav",  ".wave", ".flac", ".ogg",
                                                       ".opus", ".oga",  ".mp3"};
   return std::find(kKnown.begin(), kKnown.end(), extension) != kKnown.end();

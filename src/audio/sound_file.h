@@ -57,6 +57,8 @@ SoundFormat OutputFormat(const SoundFormat& input, Container container);
 
 // ".wav" or ".flac".
 std::string Extension(Container container);
+// Of a file's name, in lower case: ".wav".
+std::string LowerExtension(const std::filesystem::path& path);
 // True for names that end in one of the extensions read here (any case).
 bool HasSoundExtension(const std::filesystem::path& path);
 
