@@ -87,7 +87,7 @@ AnonymiseReport AnonymiseFile(const AnonymiseOptions& options, const std::string
   const ProtectedFile made = ProtectFile(options.in, stem, {.if_exists = options.Outputs()},
                                          container, {&whole, 1}, *method, options);
   made.file->Sync();
-  WriteKeyOut(options, key, options.Outputs());
+  if (!options.key_out.empty()) key.WriteFile(options.key_out, options.Outputs());
   made.file->Commit();
   report.done = 1;
   report.complete = true;

@@ -84,10 +84,6 @@ void FitToCorpus(std::unique_ptr<VoiceMethod>& method, const Corpus& corpus, con
   method->Fit(SourceVoices(std::move(modelled)));
 }
 
-void WriteKeyOut(const AnonymiseOptions& options, const Key& key, IfExists if_exists) {
-  if (!options.key_out.empty()) key.WriteFile(options.key_out, if_exists);
-}
-
 ProtectedFile ProtectFile(const fs::path& in, const fs::path& stem, const WriteOptions& write,
                           std::optional<Container> container, std::span<const Span> spans,
                           const VoiceMethod& method, const AnonymiseOptions& options) {

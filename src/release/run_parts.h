@@ -22,9 +22,6 @@ void FitToCorpus(std::unique_ptr<VoiceMethod>& method, const Corpus& corpus,
                  const std::filesystem::path& work, const AnonymiseOptions& options,
                  AnonymiseReport& report);
 
-// Keeps the key for the user.
-void WriteKeyOut(const AnonymiseOptions& options, const Key& key, IfExists if_exists);
-
 struct ProtectedFile {
   std::unique_ptr<PendingFile> file;  // written, not yet synced or named
   double audio_seconds = 0.0;

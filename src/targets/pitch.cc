@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -36,7 +35,7 @@ void PitchMap::Apply(std::span<double> f0_hz) const {
   }
 }
 
-PitchMap PitchToTarget(const VoiceModel& source, const VoiceModel& target) {
+PitchMap PitchToTarget(const PitchLevel& source, const PitchLevel& target) {
   const double slope =
       std::clamp(target.log_f0_deviation / std::max(1e-6, source.log_f0_deviation), 0.5, 2.0);
   return {target.log_f0_mean - slope * source.log_f0_mean, slope};
@@ -69,26 +68,6 @@ std::size_t DrawTarget(const TargetDraws& draws, const VoicePool& pool, TargetGe
   const double place =
       draws.Uniform("target", 0.0, static_cast<double>(candidates.size()), speaker, utterance);
   return candidates[std::min(static_cast<std::size_t>(place), candidates.size() - 1)];
-}
-
-Gender GuessGender(double log_f0_mean, const VoicePool& pool) {
-  Gender nearest = Gender::kUnknown;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Gender gender : {Gender::kFemale, Gender::kMale}) {
-    double sum = 0.0;
-    int count = 0;
-    for (const VoiceModel& voice : pool.voices) {
-      if (voice.gender != gender) continue;
-      sum += voice.log_f0_mean;
-      ++count;
-    }
-    const double distance = std::abs(sum / count - log_f0_mean);
-    if (count > 0 && distance < least) {
-      least = distance;
-      nearest = gender;
-    }
-  }
-  return nearest;
 }
 
 }  // namespace sotto

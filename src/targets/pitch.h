@@ -5,6 +5,8 @@
 // semitones. Both leave unvoiced frames alone.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +33,7 @@ struct PitchMap {
 
 // The slope is kept between ½ and 2: a source without melody would otherwise have its tracking
 // errors made into one.
-PitchMap PitchToTarget(const VoiceModel& source, const VoiceModel& target);
+PitchMap PitchToTarget(const PitchLevel& source, const PitchLevel& target);
 
 // Up to four semitones up or down (×0.79 … ×1.26).
 inline constexpr double kRandomPitchSemitones = 4.0;
@@ -44,7 +46,26 @@ PitchMap DrawPitch(const TargetDraws& draws, const std::string& speaker,
 std::size_t DrawTarget(const TargetDraws& draws, const VoicePool& pool, TargetGender rule,
                        Gender source, const std::string& speaker, const std::string& utterance);
 
-// The gender whose voices in the pool have the mean log F0 nearer to this one.
-Gender GuessGender(double log_f0_mean, const VoicePool& pool);
+// The gender whose voices in a pool have the mean log F0 nearer to this one.
+template <typename Voices>
+Gender GuessGender(double log_f0_mean, const Voices& voices) {
+  Gender nearest = Gender::kUnknown;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Gender gender : {Gender::kFemale, Gender::kMale}) {
+    double sum = 0.0;
+    int count = 0;
+    for (const auto& voice : voices) {
+      if (voice.gender != gender) continue;
+      sum += voice.log_f0_mean;
+      ++count;
+    }
+    const double distance = std::abs(sum / count - log_f0_mean);
+    if (count > 0 && distance < least) {
+      least = distance;
+      nearest = gender;
+    }
+  }
+  return nearest;
+}
 
 }  // namespace sotto

@@ -93,11 +93,11 @@ TEST(DrawTarget, WithTheRandomRuleDoesNotDependOnTheSourceButItsName) {
 }
 
 TEST(GuessGender, ChoosesTheNearerMeanAndUnknownWithoutLabels) {
-  EXPECT_EQ(GuessGender(std::log(115.0), FourVoices()), Gender::kMale);
-  EXPECT_EQ(GuessGender(std::log(190.0), FourVoices()), Gender::kFemale);
+  EXPECT_EQ(GuessGender(std::log(115.0), FourVoices().voices), Gender::kMale);
+  EXPECT_EQ(GuessGender(std::log(190.0), FourVoices().voices), Gender::kFemale);
   VoicePool unlabelled;
   unlabelled.voices = {Voice("x", Gender::kUnknown, 100.0)};
-  EXPECT_EQ(GuessGender(std::log(190.0), unlabelled), Gender::kUnknown);
+  EXPECT_EQ(GuessGender(std::log(190.0), unlabelled.voices), Gender::kUnknown);
 }
 
 TEST(PitchNames, OnlyTheListedOnesAreAllowed) {

@@ -8,10 +8,12 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "targets/default_pool.h"
 #include "targets/vtln.h"
 
 namespace sotto {
+
+extern const std::string_view kDefaultPoolBytes;
+
 namespace {
 
 constexpr std::string_view kPoolMagic = "SOTTOVP1", kProfileMagic = "SOTTOVU1";

@@ -27,12 +27,15 @@ namespace sotto {
 inline constexpr std::size_t kVoiceClasses = 8;
 inline constexpr std::size_t kEnvelopePoints = 257;  // 0 … 8 kHz in steps of 31.25 Hz
 
-struct VoiceModel {
+// Of ln(F0/Hz) over voiced frames.
+struct PitchLevel {
+  double log_f0_mean = 0.0, log_f0_deviation = 0.0;
+};
+
+struct VoiceModel : PitchLevel {
   std::string name;
   Gender gender = Gender::kUnknown;
-  double log_f0_mean = 0.0;       // ln Hz
-  double log_f0_deviation = 0.0;  // ln Hz
-  std::vector<float> centroids;   // kVoiceClasses × kEnvelopePoints
+  std::vector<float> centroids;  // kVoiceClasses × kEnvelopePoints
 
   std::span<const float> Centroid(std::size_t k) const {
     return std::span(centroids).subspan(k * kEnvelopePoints, kEnvelopePoints);

@@ -23,11 +23,10 @@
 
 namespace sotto {
 
-struct SpeakerVoice {
+struct SpeakerVoice : PitchLevel {
   std::string name;
   Gender gender = Gender::kUnknown;
   std::vector<float> embedding;
-  double log_f0_mean = 0.0, log_f0_deviation = 0.0;  // of ln(F0/Hz) over voiced frames
 };
 
 // Voices by embedding: what the neural method takes its targets from. The file is safetensors with

@@ -94,8 +94,9 @@ const VoiceModel& TargetVoices::Source(const std::string& speaker) const {
 
 std::size_t TargetVoices::Choose(const std::string& speaker, const std::string& utterance) const {
   const VoiceModel& source = Source(speaker);
-  const Gender gender =
-      source.gender == Gender::kUnknown ? GuessGender(source.log_f0_mean, pool_) : source.gender;
+  const Gender gender = source.gender == Gender::kUnknown
+                            ? GuessGender(source.log_f0_mean, pool_.voices)
+                            : source.gender;
   return DrawTarget(draws_, pool_, gender_, gender, speaker, utterance);
 }
 

@@ -119,7 +119,7 @@ void LivePitchLevel::Add(double f0_hz) {
   square_ = keep * square_ + x * x;
 }
 
-VoiceModel LivePitchLevel::Model() const {
+PitchLevel LivePitchLevel::Model() const {
   VoiceModel model;
   const double mean = (kMeanFrames * std::log(kNeutralF0Hz) + sum_) / (kMeanFrames + count_);
   const double squares = std::max(0.0, square_ - 2.0 * mean * sum_ + count_ * mean * mean);

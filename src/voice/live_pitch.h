@@ -70,7 +70,7 @@ class LiveCleanF0 {
 class LivePitchLevel {
  public:
   void Add(double f0_hz);
-  VoiceModel Model() const;
+  PitchLevel Model() const;
 
  private:
   double count_ = 0.0, sum_ = 0.0, square_ = 0.0;

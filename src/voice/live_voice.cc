@@ -13,6 +13,7 @@
 #include "voice/level_control.h"
 #include "voice/live_pitch.h"
 #include "voice/resampled.h"
+#include "voice/training_features.h"
 
 namespace sotto {
 namespace {
@@ -82,7 +83,7 @@ class LiveTransformer : public StreamTransformer {
     level_.TakeInput(in);
     Measure(in);
     pushed_ += in.size();
-    Take(content_.Push(AsMatrix(mels_.Push(in))));
+    Take(content_.Push(Counted(mels_.Push(in))));
     for (const double hz : f0_.Push(in)) clean_.Push(hz, pitch_);
     Speak(false);
     level_.Deliver(out);
@@ -96,7 +97,7 @@ class LiveTransformer : public StreamTransformer {
       rest.frames = 1;
       rest.values.assign(rest.dimension, kSilentLogMel);
     }
-    Take(content_.Push(AsMatrix(rest)));
+    Take(content_.Push(Counted(rest)));
     Take(content_.Finish(frames));
     for (const double hz : f0_.Finish()) clean_.Push(hz, pitch_);
     clean_.Finish(pitch_);  // gives some: F0 looks ahead
@@ -112,11 +113,9 @@ class LiveTransformer : public StreamTransformer {
   std::size_t LatencySamples() const override { return Latency(*models_); }
 
  private:
-  Eigen::MatrixXf AsMatrix(const Features& mels) {
+  Eigen::MatrixXf Counted(const Features& mels) {
     mel_frames_ += mels.frames;
-    return Eigen::Map<const Eigen::MatrixXf>(mels.values.data(),
-                                             static_cast<Eigen::Index>(mels.dimension),
-                                             static_cast<Eigen::Index>(mels.frames));
+    return AsMatrix(mels);
   }
 
   // The energy of each hop.
@@ -184,10 +183,7 @@ class LiveTransformer : public StreamTransformer {
     if (frame.voiced) source_.Add(frame.f0_hz);
     double hz = frame.f0_hz;
     if (o_.pitch == PitchMode::kTarget) {
-      VoiceModel target;
-      target.log_f0_mean = voice_.log_f0_mean;
-      target.log_f0_deviation = voice_.log_f0_deviation;
-      hz = PitchToTarget(source_.Model(), target).Map(hz);
+      hz = PitchToTarget(source_.Model(), voice_).Map(hz);
     }
     if (!o_.bend.empty()) {
       const double seconds = 0.01 * static_cast<double>(pitch_frames_);

@@ -55,17 +55,7 @@ Gender NeuralMethod::SourceGender(const std::string& speaker) const {
   if (!sources_) throw NotFitted(speaker);
   const VoiceModel& source = sources_->Find(speaker);
   if (source.gender != Gender::kUnknown) return source.gender;
-  // Guessed: the gender whose voices in the pool have the nearer mean pitch.
-  std::array<double, 2> sum{}, count{};
-  for (const SpeakerVoice& voice : pool_->voices) {
-    const std::size_t i = voice.gender == Gender::kFemale ? 0 : 1;
-    sum[i] += voice.log_f0_mean;
-    count[i] += 1.0;
-  }
-  const auto distance = [&](std::size_t i) {
-    return std::abs(sum[i] / std::max(1.0, count[i]) - source.log_f0_mean);
-  };
-  return distance(0) < distance(1) ? Gender::kFemale : Gender::kMale;
+  return GuessGender(source.log_f0_mean, pool_->voices);
 }
 
 SpeakerVoice NeuralMethod::Target(const std::string& speaker, const std::string& utterance,

@@ -175,12 +175,12 @@ TEST(PitchStatistics, MoveTheSourceToItsTarget) {
     source.f0_hz.push_back(110.0 * std::exp(0.2 * std::sin(t / 20.0)));
     source.voiced.push_back(t % 4 != 0);
   }
-  const VoiceModel mine = PitchStatistics(source);
+  const PitchLevel mine = PitchStatistics(source);
   VoiceModel target;
   target.log_f0_mean = std::log(210.0);
   target.log_f0_deviation = 0.2;
   PitchToTarget(mine, target).Apply(source.f0_hz);
-  const VoiceModel moved = PitchStatistics(source);
+  const PitchLevel moved = PitchStatistics(source);
   EXPECT_NEAR(moved.log_f0_mean, target.log_f0_mean, 1e-6);
   EXPECT_NEAR(moved.log_f0_deviation, 0.2, 1e-6);
   // A few frames do not decide.

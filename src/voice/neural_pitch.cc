@@ -65,7 +65,7 @@ VoicedF0 CleanF0(std::span<const float> f0_hz) {
   return clean;
 }
 
-VoiceModel PitchStatistics(const VoicedF0& f0) {
+PitchLevel PitchStatistics(const VoicedF0& f0) {
   double count = 0.0, sum = 0.0, square = 0.0;
   for (std::size_t t = 0; t < f0.f0_hz.size(); ++t) {
     if (!f0.voiced[t]) continue;

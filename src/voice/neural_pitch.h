@@ -23,10 +23,10 @@ struct VoicedF0 {
 // (FillUnvoiced in nn/source.h) for the source that runs there.
 VoicedF0 CleanF0(std::span<const float> f0_hz);
 
-// Mean and deviation of ln F0 over voiced frames; a pool's voice of the name "" and no embedding.
+// Mean and deviation of ln F0 over voiced frames.
 // With fewer than 50 voiced frames the public mean (ln 150 Hz) and deviation (0.25) count as 50
 // frames more: a prior, so that a word alone does not decide.
-VoiceModel PitchStatistics(const VoicedF0& f0);
+PitchLevel PitchStatistics(const VoicedF0& f0);
 
 // A slow random bend of the contour: three sines of 0.15 to 0.6 Hz with keyed frequencies, phases
 // and weights, together at most `depth_semitones` up or down.

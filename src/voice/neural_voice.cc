@@ -84,7 +84,7 @@ class NeuralTransformer : public StreamTransformer {
     VoicedF0 f0 = CleanF0(SynthesisF0(x));
     Collect(f0, skip, frames);
     const PitchMap map =
-        o_.pitch == PitchMode::kTarget ? PitchToTarget(source_, Target()) : PitchMap{};
+        o_.pitch == PitchMode::kTarget ? PitchToTarget(source_, o_.target) : PitchMap{};
     const auto last = f0.f0_hz.size() - 1;
     for (std::int64_t j = skip; j < frames; ++j) {
       std::array<double, 2> hz{};
@@ -120,10 +120,7 @@ class NeuralTransformer : public StreamTransformer {
       return models_->Encode(
           Eigen::MatrixXf::Constant(FbankOptions::Encoder().bins, 1, kSilentLogMel), frames);
     }
-    return models_->Encode(Eigen::Map<const Eigen::MatrixXf>(
-                               mels.values.data(), static_cast<Eigen::Index>(mels.dimension),
-                               static_cast<Eigen::Index>(mels.frames)),
-                           frames);
+    return models_->Encode(AsMatrix(mels), frames);
   }
 
   // The source's pitch, as far as it is known by now.
@@ -136,13 +133,6 @@ class NeuralTransformer : public StreamTransformer {
       }
     }
     source_ = PitchStatistics(heard_);
-  }
-
-  VoiceModel Target() const {
-    VoiceModel target;
-    target.log_f0_mean = o_.target.log_f0_mean;
-    target.log_f0_deviation = o_.target.log_f0_deviation;
-    return target;
   }
 
   static constexpr std::size_t kMostPitchFrames = 60 * 100;  // a minute of voice is enough
@@ -158,7 +148,7 @@ class NeuralTransformer : public StreamTransformer {
   std::vector<float> window_;
   std::int64_t window_from_ = 0, next_ = 0;  // content frames
   VoicedF0 heard_;
-  VoiceModel source_;
+  PitchLevel source_;
   std::size_t pushed_ = 0;
 };
 

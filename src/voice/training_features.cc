@@ -33,6 +33,11 @@ std::vector<float> SynthesisF0(std::span<const float> x) {
   return f0;
 }
 
+Eigen::Map<const Eigen::MatrixXf> AsMatrix(const Features& mels) {
+  return {mels.values.data(), static_cast<Eigen::Index>(mels.dimension),
+          static_cast<Eigen::Index>(mels.frames)};
+}
+
 FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher,
                          const SpeakerEncoder& encoder, int jobs) {
   if (pack.rate_hz != 16000) throw Error("features are made of speech at 16000 Hz");
@@ -84,9 +89,7 @@ void UseSpeakerVectors(const SpeechPack& pack, const AdainNet& net, int jobs,
     if (mels.frames == 0) {
       throw Error(fmt::format("'{}' is too short for a speaker vector", pack.utterances[i].id));
     }
-    const Eigen::VectorXf voice = net.Speaker(Eigen::Map<const Eigen::MatrixXf>(
-        mels.values.data(), static_cast<Eigen::Index>(mels.dimension),
-        static_cast<Eigen::Index>(mels.frames)));
+    const Eigen::VectorXf voice = net.Speaker(AsMatrix(mels));
     features.utterances[i].embedding.assign(voice.data(), voice.data() + voice.size());
   });
 }

@@ -4,6 +4,7 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
+#include "dsp/fbank.h"
 #include "nn/adain.h"
 #include "speaker/encoder.h"
 #include "voice/moonshine_content.h"
@@ -12,6 +13,9 @@ namespace sotto {
 
 // F0 in Hz at samples 160·t + 80 (0: unvoiced), ⌈samples/160⌉ frames; x at 16 kHz.
 std::vector<float> SynthesisF0(std::span<const float> x);
+
+// Frames as columns.
+Eigen::Map<const Eigen::MatrixXf> AsMatrix(const Features& mels);
 
 // Utterances that cannot be embedded are an Error that counts them and names the first.
 FeaturePack MakeFeatures(const SpeechPack& pack, const MoonshineContent& teacher,
