@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "audio/speech_pack.h"
+
 namespace sotto {
 
 struct AugmentOptions {
@@ -24,6 +26,8 @@ struct AugmentOptions {
 
 // Quiet stretches of the corpus, n × length: the colours of its noise.
 using NoiseBank = torch::Tensor;
+// The quietest half second of every fourth utterance.
+NoiseBank QuietStretches(const SpeechPack& pack, torch::Device device);
 
 // batch × samples, full scale 1.
 torch::Tensor Augment(const torch::Tensor& x, const NoiseBank& noises,

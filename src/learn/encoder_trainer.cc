@@ -12,7 +12,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "learn/noise_bank.h"
 #include "learn/torch_backend.h"
 #include "learn/torch_mel.h"
 

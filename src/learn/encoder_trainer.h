@@ -12,7 +12,6 @@
 
 #include "audio/speech_pack.h"
 #include "learn/augment.h"
-#include "learn/hold_out.h"
 #include "learn/trainer.h"
 #include "nn/encoder_net.h"
 #include "nn/safetensors.h"

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "learn/encoder_trainer.h"
-#include "learn/train_verbs.h"
 #include "learn/training_flags.h"
 
 namespace sotto {

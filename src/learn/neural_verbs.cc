@@ -6,7 +6,6 @@
 #include "learn/adain_trainer.h"
 #include "learn/content_trainer.h"
 #include "learn/synth_trainer.h"
-#include "learn/train_verbs.h"
 #include "learn/training_flags.h"
 #include "nn/onnx_weights.h"
 

@@ -53,6 +53,10 @@ using SpeechInput = SynthInput<torch::Tensor>;
 // All rows of both.
 SpeechInput Joined(const SpeechInput& a, const SpeechInput& b);
 
+// The synthesiser's sources (nn/source.h) for batches: batch × frames of F0 (Hz, above 0) to batch
+// × frames·160 samples. `phase` (batch) is where each begins.
+torch::Tensor HarmonicSources(const torch::Tensor& f0_hz, const torch::Tensor& phase);
+
 torch::Tensor MeanCosine(const torch::Tensor& a, const torch::Tensor& b);
 // Squared error over the power of what was asked for.
 double RelativeError(const torch::Tensor& heard, const torch::Tensor& asked);

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "learn/flat_parameters.h"
+#include "learn/resynthesis.h"
 #include "learn/spectral_losses.h"
 #include "learn/torch_backend.h"
-#include "learn/torch_source.h"
 #include "nn/net_testing.h"
 
 namespace sotto {

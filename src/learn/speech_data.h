@@ -10,7 +10,7 @@
 
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
-#include "learn/hold_out.h"
+#include "learn/training_run.h"
 
 namespace sotto {
 

@@ -7,7 +7,6 @@
 
 #include "learn/augment.h"
 #include "learn/flat_parameters.h"
-#include "learn/noise_bank.h"
 #include "learn/options.h"
 #include "learn/speech_data.h"
 #include "learn/torch_backend.h"

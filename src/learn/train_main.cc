@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "base/terminal.h"
-#include "learn/train_verbs.h"
+#include "learn/training_flags.h"
 #include "nn/eigen_backend.h"
 
 namespace sotto {

@@ -1,10 +1,10 @@
-#include "learn/train_verbs.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
 #include <string>
+
+#include "learn/training_flags.h"
 
 namespace sotto {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/testing.h"
-#include "learn/hold_out.h"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,5 @@
-// Flags that the verbs of sotto-train share: tables of options, and the files that are written.
+// The verbs of sotto-train, and the flags that they share: tables of options, and the files that
+// are written.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,12 +7,17 @@
 #include <string>
 
 #include "audio/speech_pack.h"
-#include "learn/hold_out.h"
 #include "learn/options.h"
 #include "learn/training_run.h"
 #include "nn/safetensors.h"
 
 namespace sotto {
+
+// The flags of each net's training.
+void AddEncoderVerb(CLI::App& app);
+void AddContentVerb(CLI::App& app);
+void AddSynthVerb(CLI::App& app);
+void AddAdainVerb(CLI::App& app);
 
 // In --help, of the flags that follow.
 inline void Heading(CLI::App& verb, const char* name) { verb.option_defaults()->group(name); }

@@ -1,11 +1,13 @@
-// How long a training runs, and at which learning rate: the options that all nets of this room
-// share, and the clock that goes by them.
+// How long a training runs, at which learning rate, and who is kept from it to be asked in its
+// validations: the options that all nets of this room share, and the clock that goes by them.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "learn/options.h"
 
@@ -32,6 +34,17 @@ struct RunOptions {
   // Throws Error that names the field.
   void Validate() const;
 };
+
+struct HoldOut {
+  std::int64_t count = 20;         // speakers
+  std::vector<std::string> names;  // among them in any case
+};
+
+// Those named and, up to the count, others drawn by the seed. `candidates`: speakers with at least
+// `utterances` utterances, in alphabetical order. Throws Error when one that is named is not among
+// them, or they are too few.
+std::set<std::string> ChooseHeldOut(std::vector<std::string> candidates, const HoldOut& hold_out,
+                                    int utterances, std::uint64_t seed);
 
 // Counts steps and time; time of the runs before a restart counts.
 class RunClock {
