@@ -5,9 +5,9 @@
 // What comes out are the variables left, fewer than went in.
 //
 // The ensemble is the random forest of nn/forest.h, one for each attribute; their importances are
-// added. Where an attribute lies in a direction and not in a few variables, as in voiceprints of
-// nets, elimination takes as much from the speaker as from the attribute: it is here to be compared
-// with.
+// added. Where an attribute lies in directions across the variables, as in voiceprints of nets,
+// much of it stays until few variables are left, and with the others goes the speaker: it is here
+// to be compared with.
 #pragma once
 
 #include <Eigen/Core>
