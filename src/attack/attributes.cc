@@ -407,6 +407,7 @@ LadderRow AttackGender(Attacker attacker, AttributeClassifier classifier, const 
   AttributeAttackOptions options;
   options.attacker = Name(attacker);
   options.assignments = 1;
+  options.classifier.hidden = MlpOptions{}.hidden;
   options.intervals = data.intervals;
   options.classifier.jobs = data.intervals.jobs;
   AttributeAttack attack = AttackAttribute(classifier, data.train, data.test, labels, options);

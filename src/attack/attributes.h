@@ -38,11 +38,14 @@ AttributeClassifier ParseAttributeClassifier(const std::string& name);
 
 inline constexpr int kNearestNeighbours = 3;
 
-// How much an attacker trains. More of it finds no more (docs/results.md).
+// How much an attacker trains. Enough that twice as much finds no more: on the voices of libri_dev
+// after the line between the genders was erased, the AUC of the net rises by 0.000 to 0.002 with
+// twice the units and epochs, that of the forest by 0.000 to 0.004 with twice the trees, where
+// seeds alone make deviations of 0.004.
 struct ClassifierOptions {
-  int hidden = 64;  // units of the net
-  int epochs = 60;  // of its training
-  int trees = 200;  // of the forest
+  int hidden = 256;  // units of the net
+  int epochs = 60;   // of its training
+  int trees = 800;   // of the forest
   std::uint64_t seed = 1;
   int jobs = 1;  // the scores do not depend on it
 };
@@ -93,7 +96,8 @@ struct GenderTest {
   IntervalOptions intervals;
 };
 
-// A row of the ladder: one assignment, speakers in order of name.
+// A row of the ladder: one assignment, speakers in order of name, and a net of 64 units, as the
+// figures published of it.
 LadderRow AttackGender(Attacker attacker, AttributeClassifier classifier, const GenderTest& data);
 
 }  // namespace sotto

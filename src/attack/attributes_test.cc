@@ -142,14 +142,15 @@ TEST(Attributes, DependOnTheDataAlone) {
     ASSERT_EQ(one.auc_resamples.size(), 30U);
   }
   options.assignments = 1;
+  options.classifier.hidden = 64;
   const AttributeAttack once =
-      AttackAttribute(AttributeClassifier::kNearest, set, set, labels, options);
-  const LadderRow row = AttackGender(Attacker::kGenderOriginal, AttributeClassifier::kNearest,
+      AttackAttribute(AttributeClassifier::kNet, set, set, labels, options);
+  const LadderRow row = AttackGender(Attacker::kGenderOriginal, AttributeClassifier::kNet,
                                      {set, set, options.intervals});
   EXPECT_EQ(once.Value("auc"), row.Value("gender_auc"));
   options.assignments = 2;
   EXPECT_NE(once.Value("auc"),
-            AttackAttribute(AttributeClassifier::kNearest, set, set, labels, options).Value("auc"));
+            AttackAttribute(AttributeClassifier::kNet, set, set, labels, options).Value("auc"));
 }
 
 TEST(Attributes, ClassifiersAreNamed) {
