@@ -193,8 +193,9 @@ HideRelease HideAttributes(const Hider& hider, const EmbeddingSet& source,
                 ? once
                 : noise.Draw("utterance " + source.ids[place], z.col(column), budget);
       }
-      if (budget.Events().size() > release.draws_most) {
-        release.draws_most = budget.Events().size();
+      const std::size_t draws = options.per == ProtectPer::kSpeaker ? 1 : places.size();
+      if (draws > release.draws_most) {
+        release.draws_most = draws;
         release.budget = std::move(budget);
       }
     }

@@ -9,7 +9,7 @@ const HiderMethods& ProgramHiders() {
   static const HiderMethods methods = [] {
     HiderMethods all;
     for (const auto& method : std::initializer_list<std::shared_ptr<const HiderMethod>>{
-             LeaceMethod(), InlpMethod(), IveMethod()}) {
+             GenderAaeMethod(), LeaceMethod(), InlpMethod(), IveMethod()}) {
       all.Add(method);
     }
     return all;
