@@ -42,10 +42,12 @@ struct Binned {
       for (std::size_t b = 1; b <= kBins; ++b) tops.push_back(sorted[b * n / kBins - 1]);
       tops.erase(std::unique(tops.begin(), tops.end()), tops.end());
       std::vector<float> kept;
+      kept.reserve(tops.size());
       for (const float top : tops) kept.push_back(BorderAbove(distinct, top));
       borders.push_back(std::move(kept));
     } else {
       std::vector<float> kept;
+      kept.reserve(distinct.size());
       for (const float value : distinct) kept.push_back(BorderAbove(distinct, value));
       borders.push_back(std::move(kept));
     }
