@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/embedded.h"
+#include "report/json_values.h"
 
 namespace sotto {
 namespace {
@@ -19,73 +19,53 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json NumberList(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) {
-    list.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
-  }
-  return list;
+  return JsonList(values,
+                  [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); });
 }
 
-Json AxisJson(const PlotAxis& axis) {
-  Json json = {{"label", axis.label},
-               {"scale", axis.scale == Scale::kLog      ? "log"
-                         : axis.scale == Scale::kProbit ? "probit"
-                                                        : "linear"},
-               {"percent", axis.percent}};
-  if (axis.low) json["low"] = *axis.low;
-  if (axis.high) json["high"] = *axis.high;
-  if (!axis.ticks.empty()) json["ticks"] = axis.ticks;
-  return json;
+JsonFields AxisJson(const PlotAxis& axis) {
+  JsonFields f;
+  f("label", axis.label);
+  f("scale", axis.scale == Scale::kLog      ? "log"
+             : axis.scale == Scale::kProbit ? "probit"
+                                            : "linear");
+  f("percent", axis.percent);
+  if (axis.low) f("low", Json(*axis.low));
+  if (axis.high) f("high", Json(*axis.high));
+  if (!axis.ticks.empty()) f("ticks", axis.ticks);
+  return f;
 }
 
-const char* MarkName(Mark mark) {
-  switch (mark) {
-    case Mark::kMarked:
-      return "marked";
-    case Mark::kPoints:
-      return "points";
-    case Mark::kSteps:
-      return "steps";
-    case Mark::kReference:
-      return "reference";
-    default:
-      return "line";
+JsonFields SeriesJson(const PlotSeries& series) {
+  constexpr const char* kMarks[] = {"line", "marked", "points", "steps", "reference"};  // as Mark
+  JsonFields f;
+  f("name", series.name)("mark", kMarks[static_cast<int>(series.mark)]);
+  f("x", NumberList(series.x))("y", NumberList(series.y));
+  if (!series.labels.empty()) f("labels", series.labels);
+  if (!series.hints.empty()) f("hints", series.hints);
+  for (const auto& [name, ends] :
+       {std::pair("x_low", &series.x_low), std::pair("x_high", &series.x_high),
+        std::pair("y_low", &series.y_low), std::pair("y_high", &series.y_high)}) {
+    if (!ends->empty()) f(name, NumberList(*ends));
   }
+  return f;
 }
 
-Json PlotJson(const Plot& plot) {
-  Json json = {{"id", plot.id},         {"title", plot.title},     {"x", AxisJson(plot.x)},
-               {"y", AxisJson(plot.y)}, {"series", Json::array()}, {"matrices", Json::array()}};
-  for (const PlotSeries& series : plot.series) {
-    Json one = {{"name", series.name},
-                {"mark", MarkName(series.mark)},
-                {"x", NumberList(series.x)},
-                {"y", NumberList(series.y)}};
-    if (!series.labels.empty()) one["labels"] = series.labels;
-    if (!series.hints.empty()) one["hints"] = series.hints;
-    if (!series.x_low.empty()) one["x_low"] = NumberList(series.x_low);
-    if (!series.x_high.empty()) one["x_high"] = NumberList(series.x_high);
-    if (!series.y_low.empty()) one["y_low"] = NumberList(series.y_low);
-    if (!series.y_high.empty()) one["y_high"] = NumberList(series.y_high);
-    json["series"].push_back(std::move(one));
-  }
-  for (const PlotMatrix& matrix : plot.matrices) {
-    json["matrices"].push_back(
-        {{"title", matrix.title}, {"names", matrix.names}, {"values", NumberList(matrix.values)}});
-  }
-  return json;
+JsonFields PlotJson(const Plot& plot) {
+  JsonFields f;
+  f("id", plot.id)("title", plot.title)("x", AxisJson(plot.x))("y", AxisJson(plot.y));
+  f("series", JsonList(plot.series, SeriesJson));
+  f("matrices", JsonList(plot.matrices, [](const PlotMatrix& matrix) {
+      return JsonFields()("title", matrix.title)("names", matrix.names)("values",
+                                                                        NumberList(matrix.values));
+    }));
+  return f;
 }
 
 // JSON inside a script element: '<' as an escape, so that no id can end the element.
 std::string ScriptSafe(const Json& json) {
   std::string out;
-  for (const char c : DumpJson(json)) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out.push_back(c);
-    }
-  }
+  for (const char c : DumpJson(json)) out += c == '<' ? "\\u003c" : std::string(1, c);
   return out;
 }
 
@@ -164,31 +144,16 @@ constexpr std::string_view kPageStart = "<!doctype html>";
 }  // namespace
 
 std::string EscapeHtml(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr const char* kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   // Names of files may hold anything, and a page is UTF-8.
   Escaper escaper;
   std::string clean = escaper.Push(text);
   clean += escaper.Finish();
   std::string out;
   for (const char c : clean) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out.push_back(c);
-    }
+    const std::size_t place = kSpecial.find(c);
+    out += place == std::string_view::npos ? std::string(1, c) : kEntities[place];
   }
   return out;
 }
@@ -235,10 +200,10 @@ std::string RenderAssessPage(const AssessPage& page) {
   html +=
       "<footer>Made by sotto. Plots drawn with d3 5.16, copyright Mike Bostock, "
       "BSD-3-Clause.</footer>\n";
-  Json data = {{"plots", Json::array()}};
-  for (const Plot& plot : page.lead_plots) data["plots"].push_back(PlotJson(plot));
-  for (const Plot& plot : page.plots) data["plots"].push_back(PlotJson(plot));
-  html += "<script type=\"application/json\" id=\"sotto-data\">" + ScriptSafe(data) + "</script>\n";
+  Json plots = JsonList(page.lead_plots, PlotJson);
+  for (const Plot& plot : page.plots) plots.push_back(PlotJson(plot).json());
+  html += "<script type=\"application/json\" id=\"sotto-data\">" + ScriptSafe({{"plots", plots}}) +
+          "</script>\n";
   html += "<script>\n/*\n";
   html += kEmbeddedD3Licence;
   html += "*/\n";

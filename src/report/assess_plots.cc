@@ -21,6 +21,13 @@ PlotSeries Reference(std::string name, std::vector<double> x, std::vector<double
 
 PlotAxis RateAxis(const std::string& label) { return {label, Scale::kLinear, 0.0, 1.0}; }
 
+// Names stand beside the first points, those of all speakers in their tooltips.
+void AddSpeaker(PlotSeries& points, double x, double y, const std::string& name) {
+  points.Add(x, y);
+  points.labels.push_back(points.hints.size() < kNamedSpeakers ? name : "");
+  points.hints.push_back(name);
+}
+
 // Densities over equal bins between the lowest and highest finite score.
 struct Histogram {
   std::vector<double> edges, tar, non;
@@ -159,10 +166,8 @@ Plot LinkabilityPlot(const Linkability& linkability) {
 
 Plot ZooPlot(std::span<const ZooSpeaker> speakers) {
   PlotSeries points{"speakers", Mark::kPoints};
-  for (std::size_t s = 0; s < speakers.size(); ++s) {
-    points.Add(speakers[s].mean_tar_llr, speakers[s].mean_non_llr);
-    points.labels.push_back(s < kNamedSpeakers ? speakers[s].name : "");
-    points.hints.push_back(speakers[s].name);
+  for (const ZooSpeaker& speaker : speakers) {
+    AddSpeaker(points, speaker.mean_tar_llr, speaker.mean_non_llr, speaker.name);
   }
   return {"zoo",
           "Zoo plot: who is most exposed",
@@ -181,12 +186,11 @@ Plot SimilarityPlot(const SimilarityResult& result) {
             "remain distinct).",
             {},
             {"similarity (sigmoid of the mean LLR)", Scale::kLinear, 0.0, 1.0}};
-  const auto add = [&](const char* title, const SimilarityView& view) {
-    plot.matrices.push_back({title, result.speakers, view.sigmoid_of_mean.values});
-  };
-  add("OO: original – original", result.oo);
-  add("OP: original – protected", result.op);
-  add("PP: protected – protected", result.pp);
+  for (const auto& [title, view] : {std::pair("OO: original – original", &result.oo),
+                                    {"OP: original – protected", &result.op},
+                                    {"PP: protected – protected", &result.pp}}) {
+    plot.matrices.push_back({title, result.speakers, view->sigmoid_of_mean.values});
+  }
   return plot;
 }
 
@@ -205,11 +209,7 @@ Plot SimilarityZooPlot(const SimilarityResult& result) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return own[a] - others[a] > own[b] - others[b]; });
   PlotSeries points{"speakers", Mark::kPoints};
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    points.Add(own[order[k]], others[order[k]]);
-    points.labels.push_back(k < kNamedSpeakers ? result.speakers[order[k]] : "");
-    points.hints.push_back(result.speakers[order[k]]);
-  }
+  for (const std::size_t i : order) AddSpeaker(points, own[i], others[i], result.speakers[i]);
   return {
       "zoo",
       "Zoo plot of OP: who is most exposed",
@@ -220,74 +220,67 @@ Plot SimilarityZooPlot(const SimilarityResult& result) {
       {Reference("own = others", {0.0, 1.0}, {0.0, 1.0}), points}};
 }
 
+namespace {
+
+// Against N, with chance, and against L where there are several.
+std::vector<Plot> PlotsOf(const std::vector<LegalPoint>& points, const std::string& id,
+                          const std::string& name, const std::string& caption) {
+  std::map<std::size_t, PlotSeries> by_l, by_n;
+  std::map<double, double> chance;
+  for (const LegalPoint& point : points) {
+    const auto n = static_cast<double>(point.n), l = static_cast<double>(point.l);
+    const auto at = [](auto& series, std::size_t which, const char* letter) -> PlotSeries& {
+      const std::string title = fmt::format("{} = {}", letter, which);
+      return series.try_emplace(which, PlotSeries{title, Mark::kMarked}).first->second;
+    };
+    at(by_l, point.l, "L").Add(n, point.value);
+    at(by_n, point.n, "N").Add(l, point.value);
+    chance[n] = point.chance;
+  }
+  if (chance.empty()) return {};
+  Plot against_n{id + "-n",
+                 name + " against N",
+                 caption,
+                 {"N, speakers to choose from", Scale::kLog},
+                 RateAxis("probability"),
+                 {Reference("chance", {}, {})}};
+  for (const auto& [n, value] : chance) {
+    against_n.series[0].Add(n, value);
+    against_n.x.ticks.push_back(n);
+  }
+  Plot against_l{id + "-l",
+                 name + " against L",
+                 caption,
+                 {"L, utterances averaged", Scale::kLog},
+                 RateAxis("probability")};
+  for (const auto& [l, series] : by_l) {
+    against_n.series.push_back(series);
+    against_l.x.ticks.push_back(static_cast<double>(l));
+  }
+  if (by_l.size() <= 1) return {against_n};
+  // The most telling populations: at most four, the extremes among them.
+  const std::size_t step = std::max<std::size_t>(1, (by_n.size() + 2) / 4);
+  std::size_t k = 0;
+  for (const auto& [n, series] : by_n) {
+    if (k++ % step == 0 || k == by_n.size()) against_l.series.push_back(series);
+  }
+  const auto [most, level] = *chance.rbegin();
+  const std::vector<double>& ticks = against_l.x.ticks;
+  against_l.series.push_back(Reference(fmt::format("chance, N = {:.0f}", most),
+                                       {ticks.front(), ticks.back()}, {level, level}));
+  return {against_n, against_l};
+}
+
+}  // namespace
+
 std::vector<Plot> LegalPlots(const LegalResult& result) {
-  struct Kind {
-    const char* id;
-    const char* name;
-    const char* caption;
-    const std::vector<LegalPoint>& points;
-  };
-  const std::vector<Kind> kinds = {
-      {"link", "Linkability", "Probability that the true enrolment scores highest among N.",
-       result.linkability},
-      {"single", "Singling out",
-       "Probability that a predicate calibrated to fire once in N fires on exactly one of N.",
-       result.singling_out}};
-  std::vector<Plot> plots;
-  for (const Kind& kind : kinds) {
-    std::map<std::size_t, PlotSeries> by_l;
-    std::map<std::size_t, PlotSeries> by_n;
-    std::map<double, double> chance;
-    for (const LegalPoint& point : kind.points) {
-      const auto add = [&](PlotSeries& series, const std::string& name, std::size_t x) {
-        series.name = name;
-        series.mark = Mark::kMarked;
-        series.Add(static_cast<double>(x), point.value);
-      };
-      add(by_l[point.l], fmt::format("L = {}", point.l), point.n);
-      add(by_n[point.n], fmt::format("N = {}", point.n), point.l);
-      chance[static_cast<double>(point.n)] = point.chance;
-    }
-    if (chance.empty()) continue;
-    PlotSeries line = Reference("chance", {}, {});
-    PlotAxis n_axis{"N, speakers to choose from", Scale::kLog};
-    for (const auto& [n, value] : chance) {
-      line.Add(n, value);
-      n_axis.ticks.push_back(n);
-    }
-    Plot against_n{fmt::format("{}-n", kind.id),
-                   fmt::format("{} against N", kind.name),
-                   kind.caption,
-                   n_axis,
-                   RateAxis("probability"),
-                   {line}};
-    for (const auto& [l, series] : by_l) against_n.series.push_back(series);
-    PlotAxis l_axis{"L, utterances averaged", Scale::kLog};
-    for (const auto& [l, series] : by_l) l_axis.ticks.push_back(static_cast<double>(l));
-    // The most telling populations: at most four, the extremes among them.
-    Plot against_l{fmt::format("{}-l", kind.id),
-                   fmt::format("{} against L", kind.name),
-                   kind.caption,
-                   l_axis,
-                   RateAxis("probability"),
-                   {}};
-    const std::size_t step = std::max<std::size_t>(1, (by_n.size() + 2) / 4);
-    std::size_t k = 0;
-    for (const auto& [n, series] : by_n) {
-      const bool last = k + 1 == by_n.size();
-      if (k % step == 0 || last) {
-        against_l.series.push_back(series);
-        if (last) {
-          const double level = chance[static_cast<double>(n)];
-          against_l.series.push_back(Reference(fmt::format("chance, N = {}", n),
-                                               {l_axis.ticks.front(), l_axis.ticks.back()},
-                                               {level, level}));
-        }
-      }
-      ++k;
-    }
-    plots.push_back(std::move(against_n));
-    if (by_l.size() > 1) plots.push_back(std::move(against_l));
+  std::vector<Plot> plots = PlotsOf(result.linkability, "link", "Linkability",
+                                    "Probability that the true enrolment scores highest among N.");
+  for (Plot& plot :
+       PlotsOf(result.singling_out, "single", "Singling out",
+               "Probability that a predicate calibrated to fire once in N fires on exactly one of "
+               "N.")) {
+    plots.push_back(std::move(plot));
   }
   return plots;
 }

@@ -63,24 +63,27 @@ std::vector<Plot> FairnessPlots(const FairnessResult& curve) {
     fdr.series.push_back(line(name, [a](const FairnessPoint& point) { return point.fdr[a]; }));
     garbe.series.push_back(line(name, [a](const FairnessPoint& point) { return point.garbe[a]; }));
   }
-  Plot fmr{"group-fmr",
-           "False match rate of each group",
-           "At the common threshold. The dashed line is the pooled rate.",
-           PooledFmrAxis(),
-           {.label = "false match rate", .low = 0.0, .percent = true}};
-  Plot fnmr{"group-fnmr",
-            "False non-match rate of each group",
-            "At the common threshold. The dashed line is the pooled rate.",
-            PooledFmrAxis(),
-            {.label = "false non-match rate", .low = 0.0, .percent = true}};
-  fmr.series.push_back(line("pooled", [](const FairnessPoint& point) { return point.pooled_fmr; }));
-  fnmr.series.push_back(
-      line("pooled", [](const FairnessPoint& point) { return point.pooled_fnmr; }));
-  fmr.series[0].mark = fnmr.series[0].mark = Mark::kReference;
-  for (std::size_t g = 0; g < curve.groups.size(); ++g) {
-    fmr.series.push_back(line(curve.groups[g], [g](const FairnessPoint& p) { return p.fmr[g]; }));
-    fnmr.series.push_back(line(curve.groups[g], [g](const FairnessPoint& p) { return p.fnmr[g]; }));
-  }
+  const auto by_group = [&](const char* id, const std::string& title, const char* axis,
+                            double FairnessPoint::*pooled,
+                            std::vector<double> FairnessPoint::*of_groups) {
+    Plot plot{id,
+              title,
+              "At the common threshold. The dashed line is the pooled rate.",
+              PooledFmrAxis(),
+              {.label = axis, .low = 0.0, .percent = true}};
+    plot.series = {line("pooled", [&](const FairnessPoint& point) { return point.*pooled; })};
+    plot.series[0].mark = Mark::kReference;
+    for (std::size_t g = 0; g < curve.groups.size(); ++g) {
+      plot.series.push_back(
+          line(curve.groups[g], [&](const FairnessPoint& point) { return (point.*of_groups)[g]; }));
+    }
+    return plot;
+  };
+  const Plot fmr = by_group("group-fmr", "False match rate of each group", "false match rate",
+                            &FairnessPoint::pooled_fmr, &FairnessPoint::fmr);
+  const Plot fnmr =
+      by_group("group-fnmr", "False non-match rate of each group", "false non-match rate",
+               &FairnessPoint::pooled_fnmr, &FairnessPoint::fnmr);
   return {garbe, fdr, fmr, fnmr};
 }
 
@@ -165,8 +168,7 @@ std::vector<Plot> TandemPlots(const TandemScores& scores, const TandemResult& re
                      "countermeasure that tells nothing. The lowest point is min t-DCF.",
                      {"CM threshold"},
                      {"normalised t-DCF (up to 2)", Scale::kLinear, 0.0, 2.0},
-                     {{"uninformative CM", Mark::kReference, ends, {1.0, 1.0}}, legacy, current},
-                     {}});
+                     {{"uninformative CM", Mark::kReference, ends, {1.0, 1.0}}, legacy, current}});
     for (PlotSeries& series : plots.back().series) {
       for (double& value : series.y) {
         if (value > 2.0) value = std::nan("");

@@ -20,23 +20,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t kDetPoints = 600;
 constexpr std::size_t kListedSpeakers = 20, kPrintedSpeakers = 5;
 
-std::string Percent(const Figure* figure) {
-  if (figure == nullptr || std::isnan(figure->value)) return "–";
-  return fmt::format("{:.1f}", 100.0 * figure->value);
-}
-
-std::string PercentWithInterval(const Figure* figure) {
-  std::string text = Percent(figure);
-  if (figure != nullptr && figure->interval) {
-    text += fmt::format(" [{:.1f}, {:.1f}]", 100.0 * figure->interval->low,
-                        100.0 * figure->interval->high);
-  }
-  return text;
-}
-
 std::string Number(const LadderRow& row, std::string_view name, int digits = 3) {
-  const double value = row.Value(name);
-  return std::isnan(value) ? "–" : fmt::format("{:.{}f}", value, digits);
+  return Decimal(row.Value(name), digits);
 }
 
 std::string L(int l) { return l == 0 ? "all" : fmt::to_string(l); }
@@ -100,15 +85,13 @@ std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
            "learning is not yet the strongest one.",
            {"step"},
            {.label = "EER on held-out speakers", .low = 0.0, .percent = true},
-           {eer},
-           {}},
+           {eer}},
           {"training-loss",
            "Learning of the retrained attacker: loss",
            "",
            {"step"},
            {"loss", Scale::kLinear, 0.0},
-           {loss},
-           {}}};
+           {loss}}};
 }
 
 Plot MapPlot(const std::string& id, const std::string& title, const std::string& caption,
@@ -221,11 +204,10 @@ PageTable LadderTable(const LadderResult& result) {
     }
     const std::size_t sibling = SiblingRow(result.rows, i, "same_gender");
     table.rows.push_back(
-        {Name(row.attacker), row.backend, L(row.l), PercentWithInterval(row.Find("eer")),
-         sibling == LadderResult::kNone ? "–"
-                                        : PercentWithInterval(result.rows[sibling].Find("eer")),
+        {Name(row.attacker), row.backend, L(row.l), Percent(row.Find("eer")),
+         sibling == LadderResult::kNone ? "–" : Percent(result.rows[sibling].Find("eer")),
          Number(row, "d_sys_unbiased"), Number(row, "cllr_min"), Number(row, "zebra.d_ece_bits"),
-         Percent(row.Find("top_k.1")), row.reason});
+         OnlyPercent(row.Find("top_k.1")), row.reason});
   }
   return table;
 }
@@ -237,10 +219,10 @@ PageTable AllRowsTable(const LadderResult& result) {
   const auto add = [&](const LadderRow& row) {
     if (!row.LinksSpeakers()) return;
     table.rows.push_back({Name(row.attacker), row.backend, row.impostors, L(row.l),
-                          PercentWithInterval(row.Find("eer")), Percent(row.Find("eer_rocch")),
+                          Percent(row.Find("eer")), OnlyPercent(row.Find("eer_rocch")),
                           Number(row, "cllr_min"), Number(row, "d_sys_unbiased"),
                           Number(row, "zebra.d_ece_bits"), Number(row, "zebra.worst_case_log10", 2),
-                          Percent(row.Find("top_k.1")), Number(row, "rank.mean", 1),
+                          OnlyPercent(row.Find("top_k.1")), Number(row, "rank.mean", 1),
                           row.ran ? "run" : "not run: " + row.reason});
   };
   for (const LadderRow& row : result.unprotected) add(row);
@@ -254,9 +236,9 @@ PageTable AttributeTable(const LadderResult& result) {
   for (const LadderRow& row : result.rows) {
     if (row.LinksSpeakers()) continue;
     table.rows.push_back({Name(row.attacker), row.backend,
-                          row.ran ? PercentWithInterval(row.Find("gender_accuracy")) : "not run",
-                          Percent(row.Find("gender_balanced_accuracy")),
-                          Percent(row.Find("gender_eer")), row.reason});
+                          row.ran ? Percent(row.Find("gender_accuracy")) : "not run",
+                          OnlyPercent(row.Find("gender_balanced_accuracy")),
+                          OnlyPercent(row.Find("gender_eer")), row.reason});
   }
   return table;
 }
@@ -284,9 +266,7 @@ std::string AttackText(const LadderResult& result) {
 }
 
 AssessPage AttackPage(const LadderResult& result, const std::string& source) {
-  AssessPage page;
-  page.title = "What attackers reach";
-  page.subtitle = source;
+  AssessPage page{"What attackers reach", source};
   page.lead = {LadderTable(result), AttributeTable(result)};
   // Remarks are sentences: they go below the tables.
   for (PageTable& table : page.lead) {

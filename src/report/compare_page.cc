@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "audio/sound_file.h"
 #include "base/error.h"
@@ -162,19 +161,21 @@ std::string ComparePage(const std::vector<ComparedCopy>& copies,
 
 std::string CompareJson(const std::vector<ComparedCopy>& copies) {
   auto json = nlohmann::ordered_json::array();
+  const auto both = [](const auto& before, const auto& after) {
+    return nlohmann::ordered_json{JsonNumber(before), JsonNumber(after)};
+  };
   for (const ComparedCopy& copy : copies) {
     for (const ComparedPair& pair : copy.pairs) {
-      nlohmann::ordered_json row = {{"id", pair.id},
-                                    {"speaker", pair.speaker},
-                                    {"seconds", pair.seconds},
-                                    {"level_change_db", pair.level_change_db}};
-      if (copies.size() > 1) row["protected"] = copy.name;
-      row["f0_hz"] = {JsonNumber(pair.before.median_f0_hz), JsonNumber(pair.after.median_f0_hz)};
+      JsonFields f;
+      f("id", pair.id)("speaker", pair.speaker)("seconds", pair.seconds);
+      // Null where one is silent.
+      f("level_change_db", nlohmann::ordered_json(pair.level_change_db));
+      if (copies.size() > 1) f("protected", copy.name);
+      f("f0_hz", both(pair.before.median_f0_hz, pair.after.median_f0_hz));
       for (std::size_t k = 0; k < 3; ++k) {
-        row[fmt::format("f{}_hz", k + 1)] = {JsonNumber(pair.before.formant_hz[k]),
-                                             JsonNumber(pair.after.formant_hz[k])};
+        f(fmt::format("f{}_hz", k + 1), both(pair.before.formant_hz[k], pair.after.formant_hz[k]));
       }
-      json.push_back(row);
+      json.push_back(f.json());
     }
   }
   return JsonText(json);

@@ -13,28 +13,6 @@
 namespace sotto {
 namespace {
 
-std::string Text(double value, int digits) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
-}
-
-std::string Text(const Figure* figure, int digits) {
-  return figure != nullptr ? Text(figure->value, digits) : "–";
-}
-
-std::string Percent(double value) {
-  return std::isfinite(value) ? fmt::format("{:.1f}", 100.0 * value) : "–";
-}
-
-std::string Percent(const Figure& figure) {
-  std::string text = Percent(figure.value);
-  if (std::isfinite(figure.value) && figure.interval && std::isfinite(figure.interval->low) &&
-      std::isfinite(figure.interval->high)) {
-    text += fmt::format(" [{:.1f}, {:.1f}]", 100.0 * figure.interval->low,
-                        100.0 * figure.interval->high);
-  }
-  return text;
-}
-
 // The EER of a row that ran; NaN without.
 Figure Eer(const LadderRow* row) {
   const Figure* eer = row != nullptr ? row->Find("eer") : nullptr;
@@ -47,15 +25,13 @@ Figure Eer(const LadderRow* row) {
 Plot Plane(const Evaluation& evaluation, std::size_t k) {
   const EvaluatedCell& first = evaluation.cells.front();
   const std::string& recogniser = first.utility.recognisers[k].name;
-  Plot plot;
-  plot.id = "plane-" + recogniser;
-  plot.title = fmt::format("Privacy against utility (words by {})", recogniser);
-  plot.caption =
-      "Up: the lowest equal error rate that any attacker reached, with its interval; 50 % is "
-      "chance, lower means that speakers are linked better. Right: words lost. A good protection "
-      "lies high and to the left.";
-  plot.x = {.label = fmt::format("word error rate, {}", recogniser), .low = 0.0, .percent = true};
-  plot.y = {"lowest EER over attackers", Scale::kLinear, 0.0, 0.55, {}, true};
+  Plot plot{"plane-" + recogniser,
+            fmt::format("Privacy against utility (words by {})", recogniser),
+            "Up: the lowest equal error rate that any attacker reached, with its interval; 50 % is "
+            "chance, lower means that speakers are linked better. Right: words lost. A good "
+            "protection lies high and to the left.",
+            {.label = fmt::format("word error rate, {}", recogniser), .low = 0.0, .percent = true},
+            {.label = "lowest EER over attackers", .low = 0.0, .high = 0.55, .percent = true}};
   double widest = 0.05;
   const auto add = [&](PlotSeries& series, const Figure& eer, const Figure& wer,
                        const std::string& label) {
@@ -76,26 +52,15 @@ Plot Plane(const Evaluation& evaluation, std::size_t k) {
   std::map<std::string, std::size_t> of_method;
   for (const EvaluatedCell& cell : evaluation.cells) {
     const auto [place, fresh] = of_method.emplace(cell.method, plot.series.size());
-    if (fresh) {
-      plot.series.emplace_back();
-      plot.series.back().name = cell.method;
-      plot.series.back().mark = Mark::kPoints;
-    }
+    if (fresh) plot.series.push_back({cell.method, Mark::kPoints});
     add(plot.series[place->second], Eer(Lowest(cell.attack.ladder.rows)),
         ErrorRate("wer", cell.utility.recognisers[k], Side::kProtected), cell.Name());
   }
-  PlotSeries original;
-  original.name = "unprotected original";
-  original.mark = Mark::kPoints;
+  PlotSeries original{"unprotected original", Mark::kPoints};
   add(original, Eer(Unprotected(evaluation)),
       ErrorRate("wer", first.utility.recognisers[k], Side::kOriginal), "unprotected");
   plot.series.push_back(std::move(original));
-  PlotSeries chance;
-  chance.name = "chance";
-  chance.mark = Mark::kReference;
-  chance.x = {0.0, 1.08 * widest};
-  chance.y = {0.5, 0.5};
-  plot.series.push_back(std::move(chance));
+  plot.series.push_back({"chance", Mark::kReference, {0.0, 1.08 * widest}, {0.5, 0.5}});
   return plot;
 }
 
@@ -180,7 +145,7 @@ PageTable GenderTable(const Evaluation& evaluation) {
           row.push_back(fmt::format("{} → {}", rate(Side::kOriginal), rate(Side::kProtected)));
         }
         for (const Measure measure : {Measure::kOvrReleased, Measure::kPitchCorrelationLagged}) {
-          row.push_back(Text(summary.means[static_cast<std::size_t>(measure)], 2));
+          row.push_back(Decimal(summary.means[static_cast<std::size_t>(measure)], 2));
         }
       }
       table.rows.push_back(std::move(row));
@@ -213,8 +178,9 @@ PageTable ExposedSpeakers(const Evaluation& evaluation, const SpeakerNaming& nam
   for (const EvaluatedCell& cell : evaluation.cells) {
     const std::vector<ZooSpeaker>& exposed = cell.attack.ladder.exposed;
     for (std::size_t s = 0; s < std::min(exposed.size(), kExposedSpeakers); ++s) {
-      table.rows.push_back({cell.Name(), naming(exposed[s].name), Text(exposed[s].mean_tar_llr, 2),
-                            Text(exposed[s].mean_non_llr, 2)});
+      table.rows.push_back({cell.Name(), naming(exposed[s].name),
+                            Decimal(exposed[s].mean_tar_llr, 2),
+                            Decimal(exposed[s].mean_non_llr, 2)});
     }
   }
   return table;
@@ -347,8 +313,8 @@ PageTable SummaryTable(const Evaluation& evaluation) {
     if (!known) return row;
     row[2] = Percent(Eer(attacked));
     row[3] = Name(attacked->attacker);
-    row[4] = Text(attacked->Value("d_sys_unbiased"), 3);
-    row[5] = Text(attacked->Value("zebra.d_ece_bits"), 3);
+    row[4] = Decimal(attacked->Value("d_sys_unbiased"), 3);
+    row[5] = Decimal(attacked->Value("zebra.d_ece_bits"), 3);
     return row;
   };
   const auto end = [&](std::vector<std::string> row, const UtilityResult& utility, Side side,
@@ -356,15 +322,15 @@ PageTable SummaryTable(const Evaluation& evaluation) {
     for (const RecogniserJudgement& one : utility.recognisers) {
       row.push_back(Percent(ErrorRate("wer", one, side)));
     }
-    row.push_back(Text(FindMeasure(utility, quality), 2));
+    row.push_back(Decimal(FindMeasure(utility, quality), 2));
     table.rows.push_back(std::move(row));
   };
   for (const EvaluatedCell& cell : evaluation.cells) {
     end(begin(cell.method, Name(cell.strategy), Lowest(cell.attack.ladder.rows)), cell.utility,
         Side::kProtected, Measure::kOvrReleased);
     table.rows.back().push_back(
-        Text(FindMeasure(cell.utility, Measure::kPitchCorrelationLagged), 2));
-    table.rows.back().push_back(Text(cell.protection.rtf.value_or(std::nan("")), 3));
+        Decimal(FindMeasure(cell.utility, Measure::kPitchCorrelationLagged), 2));
+    table.rows.back().push_back(Decimal(cell.protection.rtf.value_or(std::nan("")), 3));
   }
   end(begin("none", "–", Unprotected(evaluation)), evaluation.cells.front().utility,
       Side::kOriginal, Measure::kOvrOriginal);
@@ -373,19 +339,17 @@ PageTable SummaryTable(const Evaluation& evaluation) {
 }
 
 std::string EvaluationText(const Evaluation& evaluation) {
-  std::string text = TableText(SummaryTable(evaluation));
-  for (const std::string& risk : RiskNotes(evaluation)) text += risk + "\n";
-  return text + fmt::format("{}\nsteps: {} done, {} found from an earlier run\n", kMeasured,
-                            evaluation.steps_made, evaluation.steps_found);
+  return TableText(SummaryTable(evaluation)) + Lines(RiskNotes(evaluation)) +
+         fmt::format("{}\nsteps: {} done, {} found from an earlier run\n", kMeasured,
+                     evaluation.steps_made, evaluation.steps_found);
 }
 
 AssessPage EvaluationPage(const Evaluation& evaluation, const SpeakerNaming& naming) {
-  AssessPage page;
-  page.title = "Privacy and utility";
-  page.subtitle =
+  AssessPage page{
+      "Privacy and utility",
       fmt::format("{} protection{} of {} utterances of {} speakers, attacked and measured",
                   evaluation.cells.size(), evaluation.cells.size() == 1 ? "" : "s",
-                  evaluation.utterances, evaluation.speakers);
+                  evaluation.utterances, evaluation.speakers)};
   const auto& recognisers = evaluation.cells.front().utility.recognisers;
   for (std::size_t k = 0; k < recognisers.size(); ++k) {
     if (!ErrorRate("wer", recognisers[k], Side::kOriginal).remark.empty()) continue;

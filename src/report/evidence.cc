@@ -41,39 +41,34 @@ Json Sorted(Json list, const char* by) {
 
 Json Originals(const Evaluation& evaluation, const EvidenceKey& key, const fs::path& original) {
   const Corpus corpus = OpenCorpus(original);
-  Json files = Json::array();
-  for (const Recording& recording : corpus.recordings) {
-    files.push_back({{"id", key.RecordingId(recording.id)},
-                     {"keyed_blake2b", key.Fingerprint(recording.path)}});
-  }
-  return {{"recordings", evaluation.recordings},
-          {"utterances", evaluation.utterances},
-          {"speakers", evaluation.speakers},
-          {"fingerprints", "BLAKE2b-256 of each file under a secret key"},
-          {"key", key.IsKept()
-                      ? "kept by whoever ran this (--evidence-key-out); who has it can tell "
-                        "whether a recording was among the originals"
-                      : "drawn for this run and thrown away: ids and fingerprints of originals "
-                        "cannot be checked by anybody, and differ in every run"},
-          {"files", Sorted(std::move(files), "keyed_blake2b")}};
+  const Json files = JsonList(corpus.recordings, [&](const Recording& recording) {
+    return JsonFields()("id", key.RecordingId(recording.id))("keyed_blake2b",
+                                                             key.Fingerprint(recording.path));
+  });
+  JsonFields f;
+  f("recordings", evaluation.recordings)("utterances", evaluation.utterances);
+  f("speakers", evaluation.speakers);
+  f("fingerprints", "BLAKE2b-256 of each file under a secret key");
+  f("key", key.IsKept() ? "kept by whoever ran this (--evidence-key-out); who has it can tell "
+                          "whether a recording was among the originals"
+                        : "drawn for this run and thrown away: ids and fingerprints of originals "
+                          "cannot be checked by anybody, and differ in every run");
+  return f("files", Sorted(files, "keyed_blake2b")).json();
 }
 
 Json Protections(const Evaluation& evaluation, const EvidenceKey& key, bool names) {
-  Json list = Json::array();
-  for (const EvaluatedCell& cell : evaluation.cells) {
+  return JsonList(evaluation.cells, [&](const EvaluatedCell& cell) {
     Json one = CellJson(cell, key.Naming(names), Unprotected(evaluation));
-    Json files = Json::array();
-    for (const ProtectionResult::File& file : cell.protection.files) {
-      files.push_back({{"id", key.RecordingId(file.id)}, {"sha256", file.sha256}});
-    }
     // The method's text may name a file of this machine (a pool): its parameters say enough.
     one["method"] = cell.record.voice.MethodName();
-    Json protected_files = {{"recordings", cell.protection.recordings},
-                            {"utterances", cell.protection.utterances},
-                            {"complete", true},  // otherwise there is no evaluation
-                            {"ids", cell.record.new_ids ? "replaced" : "kept"}};
-    protected_files["files"] = Sorted(std::move(files), "sha256");
-    one["protected"] = std::move(protected_files);
+    const Json files = JsonList(cell.protection.files, [&](const ProtectionResult::File& file) {
+      return JsonFields()("id", key.RecordingId(file.id))("sha256", file.sha256);
+    });
+    JsonFields made;
+    made("recordings", cell.protection.recordings)("utterances", cell.protection.utterances);
+    made("complete", true);  // otherwise there is no evaluation
+    made("ids", cell.record.new_ids ? "replaced" : "kept")("files", Sorted(files, "sha256"));
+    one["protected"] = made.json();
     one["key_use"] =
         evaluation.seed
             ? fmt::format(
@@ -82,9 +77,8 @@ Json Protections(const Evaluation& evaluation, const EvidenceKey& key, bool name
                   *evaluation.seed)
             : "fresh key from the operating system; kept in the working folder for the informed "
               "attacker, to be deleted with it";
-    list.push_back(std::move(one));
-  }
-  return list;
+    return one;
+  });
 }
 
 }  // namespace
@@ -109,37 +103,33 @@ std::string EvidenceKey::Fingerprint(const fs::path& original) const {
 
 std::string EvidenceJson(const Evaluation& evaluation, const EvidenceKey& key,
                          const fs::path& original, bool names) {
-  Json evidence = {{"schema", "sotto-evidence-1"},
-                   {"sotto", evaluation.version},
-                   {"purpose",
-                    "Measured evidence for a data-protection impact assessment (GDPR, Art. 35). It "
-                    "says what the attackers named here reached on the files named here, and "
-                    "nothing about other attackers or files."},
-                   {"measured", kMeasured}};
-  evidence["originals"] = Originals(evaluation, key, original);
-  evidence["speakers_named"] = names;
-  evidence["attacker_model"] = {
-      {"ladder", evaluation.quick ? "quick" : "full"},
-      {"encoder", {{"name", evaluation.encoder}, {"fingerprint", evaluation.encoder_fingerprint}}},
-      {"background_speech", evaluation.background},
-      {"intervals", fmt::format("{:g} % bootstrap by speaker, {} resamples",
-                                100.0 * evaluation.level, evaluation.resamples)},
-      {"eer",
-       "share of wrong answers to 'is it the same person?' where both kinds of error are "
-       "equally frequent; 0.5 is chance, lower is worse for privacy"}};
-  evidence["unprotected"] = ReferenceJson(evaluation);
-  evidence["protections"] = Protections(evaluation, key, names);
-  Json risks = Json::array();
-  for (const EvaluatedCell& cell : evaluation.cells) {
-    risks.push_back(
-        {{"cell", cell.id}, {"text", ResidualRisk(cell.attack.ladder, Unprotected(evaluation))}});
-  }
-  evidence["residual_risk"] = std::move(risks);
-  evidence["not_covered"] = {"what is said: names, places and other words in the speech",
-                             "speaking style, rhythm, accent, language, background noise and room",
-                             "ids, file names, lengths and other metadata, which these copies keep",
-                             "attackers that were not run, stronger ones, and later ones"};
-  return JsonText(evidence);
+  JsonFields f;
+  f("schema", "sotto-evidence-1")("sotto", evaluation.version);
+  f("purpose",
+    "Measured evidence for a data-protection impact assessment (GDPR, Art. 35). It says what the "
+    "attackers named here reached on the files named here, and nothing about other attackers or "
+    "files.");
+  f("measured", kMeasured)("originals", Originals(evaluation, key, original));
+  f("speakers_named", names);
+  JsonFields attacker = f("attacker_model")("ladder", evaluation.quick ? "quick" : "full");
+  attacker("encoder")("name", evaluation.encoder)("fingerprint", evaluation.encoder_fingerprint);
+  attacker("background_speech", evaluation.background);
+  attacker("intervals", fmt::format("{:g} % bootstrap by speaker, {} resamples",
+                                    100.0 * evaluation.level, evaluation.resamples));
+  attacker("eer",
+           "share of wrong answers to 'is it the same person?' where both kinds of error are "
+           "equally frequent; 0.5 is chance, lower is worse for privacy");
+  f("unprotected", ReferenceJson(evaluation));
+  f("protections", Protections(evaluation, key, names));
+  f("residual_risk", JsonList(evaluation.cells, [&](const EvaluatedCell& cell) {
+      const std::string risk = ResidualRisk(cell.attack.ladder, Unprotected(evaluation));
+      return JsonFields()("cell", cell.id)("text", risk);
+    }));
+  f("not_covered", Json{"what is said: names, places and other words in the speech",
+                        "speaking style, rhythm, accent, language, background noise and room",
+                        "ids, file names, lengths and other metadata, which these copies keep",
+                        "attackers that were not run, stronger ones, and later ones"});
+  return f.Text();
 }
 
 }  // namespace sotto

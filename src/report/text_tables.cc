@@ -46,6 +46,30 @@ std::string FiguresText(std::span<const Figure> figures) {
   return text;
 }
 
+std::string Decimal(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
+}
+
+std::string Decimal(const Figure* figure, int digits) {
+  return Decimal(figure != nullptr ? figure->value : std::nan(""), digits);
+}
+
+std::string Percent(double share) { return Decimal(100.0 * share, 1); }
+
+std::string OnlyPercent(const Figure* share) {
+  return share != nullptr ? Percent(share->value) : "–";
+}
+
+std::string Percent(const Figure* share) {
+  std::string text = OnlyPercent(share);
+  if (text != "–" && share->interval && std::isfinite(share->interval->low) &&
+      std::isfinite(share->interval->high)) {
+    text += fmt::format(" [{:.1f}, {:.1f}]", 100.0 * share->interval->low,
+                        100.0 * share->interval->high);
+  }
+  return text;
+}
+
 std::string Lines(std::span<const std::string> texts) {
   std::string lines;
   for (const std::string& text : texts) lines += text + "\n";
