@@ -17,7 +17,7 @@
 #include "base/parallel.h"
 #include "base/tsv.h"
 #include "release/anonymise.h"
-#include "utility/pocketsphinx_recogniser.h"
+#include "utility/recogniser.h"
 
 namespace sotto {
 namespace {
@@ -68,15 +68,15 @@ std::vector<std::u32string> Words(std::string_view text) {
 }
 
 EditCounts Recognise(const fs::path& folder) {
-  const PocketSphinxRecogniser recogniser;
+  const auto recogniser = OpenPocketSphinx();
   const Corpus corpus = ScanCorpus(folder).corpus;
   const auto text = static_cast<std::size_t>(
       std::find(corpus.header.begin(), corpus.header.end(), "text") - corpus.header.begin());
   EditCounts counts;
   for (std::size_t i = 0; i < corpus.recordings.size(); ++i) {
-    counts +=
-        AlignTokens(Words(corpus.rows[i].at(text)),
-                    Words(recogniser.Transcribe(ReadSound(corpus.recordings[i].path).channels[0])));
+    counts += AlignTokens(
+        Words(corpus.rows[i].at(text)),
+        Words(recogniser->Transcribe(ReadSound(corpus.recordings[i].path).channels[0])));
   }
   return counts;
 }

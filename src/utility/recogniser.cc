@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "utility/moonshine.h"
-#include "utility/pocketsphinx_recogniser.h"
 
 namespace sotto {
 
@@ -17,7 +16,7 @@ std::unique_ptr<Recogniser> OpenRecogniser(const std::string& name, const ModelF
   if (name == "moonshine") {
     return std::make_unique<MoonshineRecogniser>(OnnxRuntime::Open(models), models);
   }
-  if (name == "pocketsphinx") return std::make_unique<PocketSphinxRecogniser>();
+  if (name == "pocketsphinx") return OpenPocketSphinx();
   throw Error(fmt::format("recogniser '{}' is not one of moonshine, pocketsphinx", name));
 }
 

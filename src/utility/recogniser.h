@@ -30,4 +30,7 @@ const std::vector<std::string>& RecogniserNames();
 // Throws Error with the reason when it is not installed, or has no such name.
 std::unique_ptr<Recogniser> OpenRecogniser(const std::string& name, const ModelFolders& models);
 
+// Throws Error when the library was not there at build time or its model is not there now.
+std::unique_ptr<Recogniser> OpenPocketSphinx();
+
 }  // namespace sotto

@@ -13,7 +13,7 @@
 #include "onnx/testing.h"
 #include "utility/dnsmos.h"
 #include "utility/moonshine.h"
-#include "utility/pocketsphinx_recogniser.h"
+#include "utility/recogniser.h"
 #include "utility/speech_detector.h"
 #include "utility/text.h"
 

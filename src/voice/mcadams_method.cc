@@ -1,5 +1,4 @@
 // Method mcadams (voice/mcadams.h): a coefficient drawn from a range, or a public one.
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // Method voicemask (dsp/warp.h): the frequency axis warped by two numbers drawn in secret.
-
 #include <fmt/format.h>
 
 #include "dsp/warp.h"

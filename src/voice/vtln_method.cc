@@ -1,5 +1,4 @@
 // Method vtln (targets/vtln.h): warps towards a voice of a pool.
-
 #include <fmt/format.h>
 
 #include "dsp/warp.h"
