@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "report/verb_figures.h"
@@ -36,7 +34,10 @@ AnonymiseOptions ToOptions(const Flags& flags) {
   return options;
 }
 
-void Print(const AnonymiseReport& report, const Flags& flags) {
+void Run(const Flags& flags) {
+  const AnonymiseOptions options = ToOptions(flags);
+  CheckUsage([&] { options.Validate(); });
+  const AnonymiseReport report = Anonymise(options, SOTTO_VERSION);
   for (const std::string& note : report.notes) fmt::print(stderr, "note: {}\n", note);
   for (const std::string& note : report.private_notes) {
     fmt::print(stderr, "private: {}\n", note);
@@ -45,14 +46,12 @@ void Print(const AnonymiseReport& report, const Flags& flags) {
     fmt::print(stderr, "failed: {}: {}\n", failure.id, failure.reason);
   }
   fmt::print("{}", PrintedRun(report, flags.options.jobs, flags.json));
+  if (!report.failures.empty()) throw ExitWith{1};
 }
 
 }  // namespace
 
 void AddAnonymise(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
-  AnonymiseOptions& o = flags->options;
-  o.jobs = DefaultJobs();
   CLI::App* verb = AddVerb(
       app, "anonymise",
       "Gives a recording or a corpus another voice; words, length, rate and format stay the same. "
@@ -61,6 +60,9 @@ void AddAnonymise(CLI::App& app) {
       "learn.",
       "  sotto anonymise interview.wav protected.wav\n"
       "  sotto anonymise recordings/ protected/ --method vtln --target-gender other --jobs 2");
+  auto flags = verb->runs(Run);
+  AnonymiseOptions& o = flags->options;
+  o.jobs = DefaultJobs();
   verb->alias("anonymize");
   verb->add_option("IN", o.in, "Sound file, folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", o.out, "Output file (.wav, .flac) or new folder")->required();
@@ -94,13 +96,6 @@ void AddAnonymise(CLI::App& app) {
   verb->add_flag("--allow-pipes", o.allow_pipes, "Run the shell commands in wav.scp");
   verb->add_flag("--skip-failed", o.skip_failed,
                  "Finish the corpus without the recordings that failed");
-  verb->callback([flags] {
-    const AnonymiseOptions options = ToOptions(*flags);
-    CheckUsage([&] { options.Validate(); });
-    const AnonymiseReport report = Anonymise(options, SOTTO_VERSION);
-    Print(report, *flags);
-    if (!report.failures.empty()) throw ExitWith{1};
-  });
 }
 
 }  // namespace sotto::cli

@@ -48,7 +48,7 @@ void AddAssessVerify(CLI::App& assess) {
       AddVerb(assess, "verify", "Computes verification and disclosure figures of scored trials.",
               "  sotto assess verify trials.tsv\n"
               "  sotto assess verify --scores plda.txt --key trials --json");
-  auto flags = std::make_shared<VerifyFlags>();
+  auto flags = verb->runs(RunVerify);
   VerifyOptions& o = flags->options;
   flags->options.jobs = DefaultJobs();
   verb->add_option(
@@ -89,7 +89,6 @@ void AddAssessVerify(CLI::App& assess) {
   verb->add_flag("--json", flags->output.json, "Print everything as JSON");
   verb->heading("Run");
   verb->add_option("--jobs", o.jobs, "Threads; the figures do not depend on them");
-  verb->callback([flags] { RunVerify(*flags); });
 }
 
 // Voice similarity matrices of original and protected speech.
@@ -115,7 +114,7 @@ void AddAssessSimilarity(CLI::App& assess) {
               "Measures de-identification and voice distinctiveness from similarity matrices.",
               "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv\n"
               "  sotto assess similarity --oo oo.tsv --op op.tsv --pp pp.tsv --report page.html");
-  auto flags = std::make_shared<SimilarityFlags>();
+  auto flags = verb->runs(RunSimilarity);
   const std::string columns = ", a TSV with columns seg_a, seg_b, score, spk_a and spk_b";
   verb->heading("Trials");
   verb->add_option("--oo", flags->oo, "Originals with originals" + columns)->required();
@@ -123,7 +122,6 @@ void AddAssessSimilarity(CLI::App& assess) {
   verb->add_option("--pp", flags->pp, "Protected copies with protected copies" + columns)
       ->required();
   AddOutputFlags(*verb, flags->output);
-  verb->callback([flags] { RunSimilarity(*flags); });
 }
 
 // Spoofing figures of a countermeasure in front of speaker verification.
@@ -167,7 +165,7 @@ void AddAssessTandem(CLI::App& assess) {
       "Rates defences against spoofing: min t-DCF, t-EER, a-DCF and the EER of the countermeasure.",
       "  sotto assess tandem --asv asv.tsv --cm cm.tsv\n"
       "  sotto assess tandem --sasv sasv.tsv --json");
-  auto flags = std::make_shared<TandemFlags>();
+  auto flags = verb->runs(RunTandem);
   verb->heading("Trials");
   verb->add_option("--asv", flags->asv,
                    "ASV scores: a TSV with columns attack, key (target|nontarget|spoof) and score");
@@ -189,7 +187,6 @@ void AddAssessTandem(CLI::App& assess) {
       "0.05; 1, 10, 20)");
   flags->output.intervals.resamples = 100;
   AddOutputFlags(*verb, flags->output);
-  verb->callback([flags] { RunTandem(*flags); });
 }
 
 // Are all groups of speakers treated alike?
@@ -217,7 +214,7 @@ void AddAssessFairness(CLI::App& assess) {
                            "Measures fairness across groups of speakers: FDR, auFDR, IR and GARBE.",
                            "  sotto assess fairness trials.tsv --group-column group\n"
                            "  sotto assess fairness trials.tsv --group-column gender --json");
-  auto flags = std::make_shared<FairnessFlags>();
+  auto flags = verb->runs(RunFairness);
   verb->add_option("TRIALS", flags->trials, "A TSV with columns label, score and the group")
       ->required();
   verb->heading("Trials");
@@ -234,7 +231,6 @@ void AddAssessFairness(CLI::App& assess) {
   verb->add_option("--alpha", flags->options.alphas, "Weights of the FMR term, separated by commas")
       ->delimiter(',');
   AddOutputFlags(*verb, flags->output);
-  verb->callback([flags] { RunFairness(*flags); });
 }
 
 // The regulator's linkability and singling out.
@@ -258,7 +254,7 @@ void AddAssessLegal(CLI::App& assess) {
       "Computes the regulator's linkability and singling out, by population N and utterances L.",
       "  sotto assess legal trials.tsv --population 2,5,20 --utterances 1,3\n"
       "  sotto assess legal --scores plda.txt --key trials --json");
-  auto flags = std::make_shared<LegalFlags>();
+  auto flags = verb->runs(RunLegal);
   verb->add_option("TRIALS", flags->trials.inputs,
                    "A TSV with columns label, score, test, enrol_spk (or enrol) and test_spk (or "
                    "the enrolment of the target trial)")
@@ -273,7 +269,6 @@ void AddAssessLegal(CLI::App& assess) {
                    "Utterances averaged, separated by commas")
       ->delimiter(',');
   AddOutputFlags(*verb, flags->output);
-  verb->callback([flags] { RunLegal(*flags); });
 }
 
 // Word and character error rates of a recogniser.
@@ -303,7 +298,7 @@ void AddAssessWer(CLI::App& assess) {
       AddVerb(assess, "wer", "Computes word and character error rates with alignment counts.",
               "  sotto assess wer ref.txt hyp.txt\n"
               "  sotto assess wer ref.txt hyp.txt --normalise lower-nopunct --json");
-  auto flags = std::make_shared<WerFlags>();
+  auto flags = verb->runs(RunWer);
   verb->add_option("REF", flags->ref, "The reference: one utterance per line, id and words")
       ->required();
   verb->add_option("HYP", flags->hyp, "What was recognised, in the same form")->required();
@@ -316,7 +311,6 @@ void AddAssessWer(CLI::App& assess) {
   verb->add_flag("--allow-missing", flags->allow_missing,
                  "Count a missing hypothesis as empty and leave out one without a reference");
   AddOutputFlags(*verb, flags->output);
-  verb->callback([flags] { RunWer(*flags); });
 }
 
 }  // namespace

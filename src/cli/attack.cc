@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <memory>
 
 #include "base/parallel.h"
 #include "cli/assess_output.h"
@@ -76,10 +75,6 @@ void AddFileFlags(CLI::App& verb, AttackOptions& o) {
 }  // namespace
 
 void AddAttack(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
-  AttackOptions& o = flags->options;
-  o.jobs = DefaultJobs();
-  o.cache = DefaultCache();
   CLI::App* verb = AddVerb(
       app, "attack",
       "Runs the attackers of the ladder on a release and says what the strongest of them reaches. "
@@ -88,6 +83,10 @@ void AddAttack(CLI::App& app) {
       "  sotto attack --original data/test --protected release/ --quick --background public/ "
       "--report attack.html\n"
       "  sotto attack --original data/test --protected release/ --key release.key --json");
+  auto flags = verb->runs(Run);
+  AttackOptions& o = flags->options;
+  o.jobs = DefaultJobs();
+  o.cache = DefaultCache();
   const auto folder = [&](const char* name, auto& value, const char* text) {
     return verb->add_option(name, value, text, "DIR");
   };
@@ -169,7 +168,6 @@ void AddAttack(CLI::App& app) {
                    "Keep embeddings between runs in this folder, mode 0700: they are personal "
                    "data, delete it when done; 'none' keeps nothing",
                    "DIR");
-  verb->callback([flags] { Run(*flags); });
 }
 
 }  // namespace sotto::cli

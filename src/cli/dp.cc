@@ -103,12 +103,12 @@ void AddDpAccount(CLI::App& dp) {
     RunAccount(*flags);
   });
 
-  auto asked = std::make_shared<CalibrateFlags>();
-  NoiseWish& wish = asked->wish;
   CLI::App* calibrate =
       AddVerb(dp, "calibrate", "Finds the noise that gives a wanted epsilon.",
               "  sotto dp calibrate --epsilon 1 --delta 1e-5 --sensitivity 2\n"
               "  sotto dp calibrate --epsilon 2 --delta 1e-5 --q 0.00427 --steps 14062 --json");
+  auto asked = calibrate->runs(RunCalibrate);
+  NoiseWish& wish = asked->wish;
   calibrate->add_option("--epsilon", wish.epsilon, "Epsilon that is wanted for all steps together")
       ->required();
   calibrate->add_option("--delta", wish.delta, "Delta; 0 for Laplace noise alone");
@@ -120,7 +120,6 @@ void AddDpAccount(CLI::App& dp) {
   calibrate->add_option("--accountant", asked->accountant, "Accountant, where records are sampled")
       ->check(CLI::IsMember({"pld", "rdp"}));
   calibrate->add_flag("--json", asked->json, "Print as JSON");
-  calibrate->callback([asked] { RunCalibrate(*asked); });
 }
 
 // laplace|gaussian|rr|exponential TABLE: a noisy release of columns of a table of people.
@@ -336,6 +335,9 @@ struct KanonFlags {
 };
 
 void RunKanon(const KanonFlags& flags) {
+  if (flags.options.sensitive.empty() && (flags.options.l || flags.options.t)) {
+    throw CLI::ValidationError("--l and --t need --sensitive");
+  }
   const CsvTable table = ParseCsv(ReadTextFile(flags.table), flags.table);
   const SyntacticResult result = CheckSyntactic(table, flags.options, flags.table);
   fmt::print("{}", PrintedSyntactic(result, table, flags.options, flags.show, flags.json));
@@ -343,7 +345,6 @@ void RunKanon(const KanonFlags& flags) {
 }
 
 void AddDpKanon(CLI::App& dp) {
-  auto flags = std::make_shared<KanonFlags>();
   CLI::App* verb = AddVerb(
       dp, "kanon",
       "Measures k-anonymity, l-diversity and t-closeness of a table. The exit code is 1 when the "
@@ -351,6 +352,7 @@ void AddDpKanon(CLI::App& dp) {
       "  sotto dp kanon speakers.csv --quasi gender,age,accent --k 5 --id-column speaker\n"
       "  sotto dp kanon speakers.csv --quasi gender,age --sensitive illness --k 3 --l 2 --t 0.3 "
       "--json");
+  auto flags = verb->runs(RunKanon);
   verb->add_option("TABLE", flags->table, "CSV or TSV with a header")->required();
   verb->heading("Columns");
   verb->add_option("--quasi", flags->options.quasi_identifiers,
@@ -370,12 +372,6 @@ void AddDpKanon(CLI::App& dp) {
   verb->heading("Output");
   verb->add_option("--show", flags->show, "Number of groups to list");
   verb->add_flag("--json", flags->json, "Print as JSON");
-  verb->callback([flags] {
-    if (flags->options.sensitive.empty() && (flags->options.l || flags->options.t)) {
-      throw CLI::ValidationError("--l and --t need --sensitive");
-    }
-    RunKanon(*flags);
-  });
 }
 
 }  // namespace

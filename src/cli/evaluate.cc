@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <memory>
-
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/assess_output.h"
@@ -71,9 +69,6 @@ void Run(Flags& flags) {
 }  // namespace
 
 void AddEvaluate(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
-  EvaluateOptions& o = flags->options;
-  o.jobs = DefaultJobs();
   CLI::App* verb = AddVerb(
       app, "evaluate",
       "Protects a corpus with each method and strategy, runs the attackers of 'sotto attack' and "
@@ -85,6 +80,9 @@ void AddEvaluate(CLI::App& app) {
       "  sotto evaluate --original data/test --method mcadams:alpha=0.5:0.9,pitch=random "
       "--strategy perm --strategy random --evidence-key-out evidence.key --report evaluation.html "
       "--json");
+  auto flags = verb->runs(Run);
+  EvaluateOptions& o = flags->options;
+  o.jobs = DefaultJobs();
   const auto file = [&](const char* name, auto& value, const char* text) {
     return verb->add_option(name, value, text, "FILE");
   };
@@ -148,7 +146,6 @@ void AddEvaluate(CLI::App& app) {
                    "DIR");
   verb->add_option("--jobs", o.jobs, "Recordings at a time; the figures do not depend on it")
       ->check(CLI::PositiveNumber);
-  verb->callback([flags] { Run(*flags); });
 }
 
 }  // namespace sotto::cli

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,13 @@ class App {
   void allow_extras();
   std::vector<std::string> remaining() const;
   void callback(const std::function<void()>& run);
+  // Calls it with flags that live as long as the verb; they are given back, to be added.
+  template <typename Flags>
+  std::shared_ptr<std::remove_const_t<Flags>> runs(void (*run)(Flags&)) {
+    auto flags = std::make_shared<std::remove_const_t<Flags>>();
+    callback([run, flags] { run(*flags); });
+    return flags;
+  }
 
   // Reads the arguments and runs the callbacks. What it has to say itself (help, the version, bad
   // usage) is printed; the exit code is then 0 or 2. Errors of callbacks pass through.

@@ -1,8 +1,6 @@
 // sotto check DIR, sotto compare ORIGINAL PROTECTED [PROTECTED ...], sotto features INPUT OUT
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "audio/corpus_check.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
@@ -20,6 +18,12 @@ struct CheckFlags {
   bool json = false;
 };
 
+void RunCheck(const CheckFlags& flags) {
+  const CorpusCheck check = CheckCorpus(flags.path, flags.options);
+  fmt::print("{}", PrintedCheck(check, flags.json));
+  if (check.Errors() > 0) throw ExitWith{1};
+}
+
 struct CompareFlags {
   std::string original, page;
   std::vector<std::string> runs;
@@ -28,6 +32,19 @@ struct CompareFlags {
   int jobs = DefaultJobs();
   bool json = false;
 };
+
+void RunCompare(const CompareFlags& flags) {
+  const auto copies =
+      CompareCopies(flags.original, {flags.released.begin(), flags.released.end()}, flags.jobs);
+  if (!flags.page.empty()) {
+    ComparePageOptions options{flags.page, flags.players, {}};
+    for (const std::string& run : flags.runs) {
+      options.times_real_time.push_back(ReadTimesRealTime(run));
+    }
+    WritePage(flags.page, ComparePage(copies, options));
+  }
+  fmt::print("{}", flags.json ? CompareJson(copies) : CompareText(copies));
+}
 
 struct FeatureFlags {
   std::string input, out;
@@ -50,29 +67,23 @@ void RunFeature(const FeatureFlags& flags) {
 }  // namespace
 
 void AddCheck(CLI::App& app) {
-  auto flags = std::make_shared<CheckFlags>();
-  flags->options.jobs = DefaultJobs();
   CLI::App* verb = AddVerb(app, "check",
                            "Checks a corpus before hours are spent on it: files that are missing "
                            "or unreadable, repeated "
                            "ids, missing speakers and genders. It says how to fix each problem.",
                            "  sotto check recordings/\n"
                            "  sotto check data/train --quick --json");
+  auto flags = verb->runs(RunCheck);
+  flags->options.jobs = DefaultJobs();
   verb->add_option("DIR", flags->path, "Folder, Kaldi data dir or manifest")->required();
   verb->add_flag("--quick", flags->options.headers_only, "Read headers only and decode nothing");
   verb->add_flag("--allow-pipes", flags->options.allow_pipes,
                  "Accept pipes in wav.scp (they are not run)");
   verb->add_option("--jobs", flags->options.jobs, "Files at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print the result as JSON");
-  verb->callback([flags] {
-    const CorpusCheck check = CheckCorpus(flags->path, flags->options);
-    fmt::print("{}", PrintedCheck(check, flags->json));
-    if (check.Errors() > 0) throw ExitWith{1};
-  });
 }
 
 void AddCompare(CLI::App& app) {
-  auto flags = std::make_shared<CompareFlags>();
   CLI::App* verb = AddVerb(
       app, "compare",
       "Measures what a protection did to recordings (level, pitch, formants) and writes a page "
@@ -80,6 +91,7 @@ void AddCompare(CLI::App& app) {
       "players and spectrograms side by side. It runs no attacker and says nothing about privacy.",
       "  sotto compare recordings/ mcadams/ voicemask/ vtln/ --page compare.html\n"
       "  sotto compare interview.wav protected.wav --json");
+  auto flags = verb->runs(RunCompare);
   verb->add_option("ORIGINAL", flags->original, "Sound file or corpus")->required();
   verb->add_option("PROTECTED", flags->released, "Its protected copies, with the same ids")
       ->required()
@@ -91,21 +103,9 @@ void AddCompare(CLI::App& app) {
                    "FILE");
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print the figures as JSON");
-  verb->callback([flags] {
-    const auto copies = CompareCopies(
-        flags->original, {flags->released.begin(), flags->released.end()}, flags->jobs);
-    if (!flags->page.empty()) {
-      ComparePageOptions options{flags->page, flags->players, {}};
-      for (const std::string& run : flags->runs)
-        options.times_real_time.push_back(ReadTimesRealTime(run));
-      WritePage(flags->page, ComparePage(copies, options));
-    }
-    fmt::print("{}", flags->json ? CompareJson(copies) : CompareText(copies));
-  });
 }
 
 void AddFeatures(CLI::App& app) {
-  auto flags = std::make_shared<FeatureFlags>();
   CLI::App* verb = AddVerb(
       app, "features",
       "Writes the vocoder's features of each recording as NumPy arrays below OUT. They are "
@@ -114,6 +114,7 @@ void AddFeatures(CLI::App& app) {
       "describe the voice: keep those of originals private.",
       "  sotto features interview.wav features/\n"
       "  sotto features recordings/ features/ --f0 robust --json");
+  auto flags = verb->runs(RunFeature);
   verb->add_option("INPUT", flags->input, "Sound file, folder, Kaldi data dir or manifest")
       ->required();
   verb->add_option("OUT", flags->out, "Folder for the arrays")->required();
@@ -128,7 +129,6 @@ void AddFeatures(CLI::App& app) {
   verb->add_option("--frame-ms", flags->frame_ms, "Frame period, ms")->check(CLI::Range(1.0, 20.0));
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts of each recording as JSON");
-  verb->callback([flags] { RunFeature(*flags); });
 }
 
 }  // namespace sotto::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
 
 #include "base/files.h"
 #include "base/parallel.h"
@@ -82,7 +81,7 @@ void AddEmbed(CLI::App& app) {
                            "  sotto embed recordings/ embeddings/\n"
                            "  sotto embed recordings/ embeddings/ --encoder my.safetensors "
                            "--format npy --json");
-  auto flags = std::make_shared<EmbedFlags>();
+  auto flags = verb->runs(RunEmbed);
   verb->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
   verb->add_option("OUT", flags->out, "The folder to write")->required();
   verb->add_option("--encoder", flags->encoder,
@@ -101,7 +100,6 @@ void AddEmbed(CLI::App& app) {
   flags->force.Add(*verb);
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts as JSON");
-  verb->callback([flags] { RunEmbed(*flags); });
 }
 
 void AddScore(CLI::App& app) {
@@ -111,7 +109,7 @@ void AddScore(CLI::App& app) {
       "compared with every trial utterance (never with itself).",
       "  sotto score --enrol enrol/ --trials trials/ --keys trials.txt -o scores.txt\n"
       "  sotto score --enrol e/ --trials t/ --backend plda --train background/ --by utterance");
-  auto flags = std::make_shared<ScoreFlags>();
+  auto flags = verb->runs(RunScore);
   ScoreSetOptions& o = flags->options;
   verb->heading("Trials");
   verb->add_option("--enrol", flags->enrol, "Embeddings of the known voices (from sotto embed)",
@@ -143,7 +141,6 @@ void AddScore(CLI::App& app) {
   flags->force.Add(*verb);
   verb->add_flag("--json", flags->json,
                  "Print counts as JSON, and the scores too where -o is not given");
-  verb->callback([flags] { RunScore(*flags); });
 }
 
 void AddVerify(CLI::App& app) {
@@ -153,7 +150,7 @@ void AddVerify(CLI::App& app) {
                            "  sotto verify a.wav b.wav\n"
                            "  sotto verify original.flac protected.flac --encoder my.safetensors "
                            "--json");
-  auto flags = std::make_shared<VerifyFlags>();
+  auto flags = verb->runs(RunVerify);
   verb->add_option("A", flags->a, "A recording (its first channel)")->required();
   verb->add_option("B", flags->b, "Another recording (its first channel)")->required();
   verb->add_option("--encoder", flags->encoder,
@@ -161,7 +158,6 @@ void AddVerify(CLI::App& app) {
       ->default_str("the program's own");
   AddTrustFlag(*verb, flags->trust_models);
   verb->add_flag("--json", flags->json, "Print cosine and LLR as JSON");
-  verb->callback([flags] { RunVerify(*flags); });
 }
 
 }  // namespace sotto::cli

@@ -1,8 +1,6 @@
 // sotto spoof train|score: the countermeasure of PRIVASP in the clear.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "base/parallel.h"
 #include "base/terminal.h"
 #include "cli/verbs.h"
@@ -99,7 +97,6 @@ void Score(const ScoreFlags& flags) {
 }
 
 void AddSpoofTrain(CLI::App& spoof) {
-  auto flags = std::make_shared<TrainFlags>();
   CLI::App* verb = AddVerb(
       spoof, "train",
       "Trains a net of PRIVASP and writes it as the integer network that the secure service "
@@ -108,6 +105,7 @@ void AddSpoofTrain(CLI::App& spoof) {
       "  sotto spoof train --bona-fide genuine/ --spoof tts/ vits/ -o privasp.safetensors\n"
       "  sotto spoof train --bona-fide genuine/ --spoof tts/ --hold-out-attack rhvoice --units 512 "
       "-o small.safetensors --report trained.html");
+  auto flags = verb->runs(Train);
   SpoofTrainingOptions& options = flags->options;
   verb->heading("Corpora");
   verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech, mono, 16 kHz",
@@ -143,11 +141,9 @@ void AddSpoofTrain(CLI::App& spoof) {
                    "Weight decay, decoupled from the gradient");
   verb->add_option("--seed", options.seed, "Seed of the first weights, cut points and order");
   flags->AddFiguresAndOutput(*verb, "Write the net to this file")->required();
-  verb->callback([flags] { Train(*flags); });
 }
 
 void AddSpoofScore(CLI::App& spoof) {
-  auto flags = std::make_shared<ScoreFlags>();
   CLI::App* verb = AddVerb(
       spoof, "score",
       "Scores recordings (mono, 16 kHz) and prints the columns utt, attack, key, score and "
@@ -155,6 +151,7 @@ void AddSpoofScore(CLI::App& spoof) {
       "given, it computes error rates as well.",
       "  sotto spoof score recording.wav\n"
       "  sotto spoof score --bona-fide genuine/ --spoof tts/ -o cm.tsv --report spoof.html");
+  auto flags = verb->runs(Score);
   verb->add_option("INPUT", flags->inputs, "Sound files or corpora that nobody has labelled");
   verb->heading("Corpora");
   verb->add_option("--bona-fide", flags->bona_fide, "Corpora of genuine speech", "CORPUS");
@@ -167,7 +164,6 @@ void AddSpoofScore(CLI::App& spoof) {
                                "program",
                                kPrivasp1024, kPrivasp512));
   flags->AddFiguresAndOutput(*verb, "Write the table to this file; default: to standard output");
-  verb->callback([flags] { Score(*flags); });
 }
 
 }  // namespace

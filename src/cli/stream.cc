@@ -1,8 +1,6 @@
 // sotto stream: raw PCM on stdin, protected PCM on stdout, as it comes.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/verbs.h"
 #include "voice/pcm_stream.h"
 
@@ -37,7 +35,6 @@ void Run(Flags& flags) {
 }  // namespace
 
 void AddStream(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
   CLI::App* verb = AddVerb(
       app, "stream",
       "Reads raw PCM (little endian) on standard input and writes it in another voice to standard "
@@ -48,6 +45,7 @@ void AddStream(CLI::App& app) {
       "  sox talk.wav -t raw -e signed -b 16 -r 16000 -c 1 - | sotto stream --rate 16000 > "
       "out.raw\n"
       "  arecord -t raw -f S16_LE -r 48000 | sotto stream --rate 48000 | aplay -f S16_LE -r 48000");
+  auto flags = verb->runs(Run);
   verb->heading("Sound");
   verb->add_option("--rate", flags->options.rate_hz, "Sampling rate, Hz")
       ->check(CLI::Range(8000, 192000));
@@ -61,7 +59,6 @@ void AddStream(CLI::App& app) {
   verb->add_option("--speaker", flags->options.speaker, "The speaker's id, for --strategy perm",
                    "ID");
   flags->target.Add(*verb);
-  verb->callback([flags] { Run(*flags); });
 }
 
 }  // namespace sotto::cli

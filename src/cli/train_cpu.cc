@@ -1,8 +1,6 @@
 // sotto train ivector CORPUS -o FILE, sotto train calibration CORPUS --encoder FILE -o FILE
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "attack/calibrate_cosine.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
@@ -65,7 +63,7 @@ void AddTrainIvector(CLI::App& app) {
       "Trains a GMM-UBM/i-vector encoder (Dehak et al. 2011) on the CPU, without libtorch.",
       "  sotto train ivector corpus/ -o ivector.safetensors\n"
       "  sotto train ivector libri/ cv/ -o ivector.safetensors --components 128 --dimension 100");
-  auto flags = std::make_shared<IvectorFlags>();
+  auto flags = verb->runs(RunIvector);
   flags->options.jobs = DefaultJobs();
   IvectorOptions& options = flags->options;
   verb->add_option("CORPUS", flags->corpora, "Folders, Kaldi data dirs or manifests")->required();
@@ -97,7 +95,6 @@ void AddTrainIvector(CLI::App& app) {
                    "Seed of the initial mixture; training repeats exactly");
   verb->heading("Run");
   verb->add_option("--jobs", options.jobs, "Threads")->check(CLI::PositiveNumber);
-  verb->callback([flags] { RunIvector(*flags); });
 }
 
 void AddTrainCalibration(CLI::App& app) {
@@ -110,7 +107,7 @@ void AddTrainCalibration(CLI::App& app) {
       "calibrated.safetensors\n"
       "  sotto train calibration held-out/ --encoder net.safetensors -o out.safetensors --stored "
       "float16");
-  auto flags = std::make_shared<CalibrationFlags>();
+  auto flags = verb->runs(RunCalibration);
   verb->add_option("CORPUS", flags->corpus, "Speech of other speakers")->required();
   verb->add_option("--encoder", flags->encoder, "The encoder to calibrate", "FILE")->required();
   verb->add_option(
@@ -128,7 +125,6 @@ void AddTrainCalibration(CLI::App& app) {
       ->check(CLI::IsMember({"float32", "float16", "int8"}));
   verb->add_option("--jobs", flags->jobs, "Recordings at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print scale and offset as JSON");
-  verb->callback([flags] { RunCalibration(*flags); });
 }
 
 }  // namespace sotto::cli

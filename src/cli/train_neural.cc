@@ -96,7 +96,6 @@ void AddPassed(CLI::App& verb, const char* name, const char* what, const char* e
 }  // namespace
 
 void AddTrainNeural(CLI::App& train) {
-  auto flags = std::make_shared<FeatureFlags>();
   CLI::App* verb = AddVerb(
       train, "features",
       "Computes what the neural anonymiser is trained on beside the samples: states of the teacher "
@@ -105,6 +104,7 @@ void AddTrainNeural(CLI::App& train) {
       "treat them like the recordings.",
       "  sotto train features all.pack -o all.features\n"
       "  sotto train features libri/ pool/ --merge-speakers -o all.features --jobs 16");
+  auto flags = verb->runs(RunFeatures);
   verb->add_option("INPUT", flags->inputs, "A speech pack, or corpora")->required();
   verb->add_option("-o,--out", flags->out, "The feature pack to write", "FILE")->required();
   flags->force.Add(*verb);
@@ -116,9 +116,7 @@ void AddTrainNeural(CLI::App& train) {
                  "Take speakers of the same name in several corpora for one person");
   verb->add_option("--jobs", flags->jobs, "Utterances at a time")->check(CLI::PositiveNumber);
   verb->add_flag("--json", flags->json, "Print counts as JSON");
-  verb->callback([flags] { RunFeatures(*flags); });
 
-  auto voices = std::make_shared<VoiceFlags>();
   CLI::App* pool = AddVerb(
       train, "voices",
       "Makes the pool of target voices of the methods neural and adain: embeddings and pitch of "
@@ -126,6 +124,7 @@ void AddTrainNeural(CLI::App& train) {
       "  sotto train voices pool.pack --features pool.features -o voices.safetensors\n"
       "  sotto train voices pool.pack --features pool.features --adain adain.safetensors -o "
       "adain_voices.safetensors");
+  auto voices = pool->runs(RunVoices);
   pool->add_option("PACK", voices->pack, "A speech pack with genders")->required();
   pool->add_option("--features", voices->features, "The features of PACK", "FILE")->required();
   pool->add_option(
@@ -136,7 +135,6 @@ void AddTrainNeural(CLI::App& train) {
   pool->add_option("-o,--out", voices->out, "The voices to write", "FILE")->required();
   voices->force.Add(*pool);
   pool->add_flag("--json", voices->json, "Print counts as JSON");
-  pool->callback([voices] { RunVoices(*voices); });
 
   AddPassed(
       train, "content",

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "cli/assess_output.h"
 #include "cli/verbs.h"
 #include "release/release_record.h"
@@ -50,7 +48,7 @@ void AddUtility(CLI::App& app) {
       "  sotto utility --original recordings/ --protected protected/\n"
       "  sotto utility --original recordings/ --protected protected/ --recogniser moonshine "
       "--recogniser pocketsphinx:60 --report utility.html --json");
-  auto flags = std::make_shared<Flags>();
+  auto flags = verb->runs(Run);
   UtilityOptions& o = flags->options;
   verb->heading("Corpora");
   verb->add_option("--original", o.original, "Sound file or corpus, with transcripts for WER")
@@ -82,7 +80,6 @@ void AddUtility(CLI::App& app) {
                    "Keep what was measured on the originals in this folder for further copies, "
                    "mode 0700: it holds transcripts and voiceprints, delete it when done",
                    "DIR");
-  verb->callback([flags] { Run(*flags); });
 }
 
 }  // namespace sotto::cli

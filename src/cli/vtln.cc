@@ -1,8 +1,6 @@
 // sotto build vtln CORPUS -o POOL, sotto fit vtln CORPUS --pool POOL -o PROFILE
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
@@ -63,16 +61,15 @@ void AddBuild(CLI::App& app) {
                            "  sotto build vtln corpus/ -o pool.bin\n"
                            "  sotto build vtln corpus/ -o pool.bin --seconds 60 --json");
   verb->require_subcommand(1);
-  auto flags = std::make_shared<Flags>();
   CLI::App* vtln = AddVerb(
       *verb, "vtln",
       "Builds the pool of target voices: eight envelope classes and the pitch of each speaker, "
       "without sound, text or names. The gender is kept where the corpus tells it.",
       "  sotto build vtln corpus/ -o pool.bin\n"
       "  sotto build vtln corpus/manifest.tsv -o pool.bin --seconds 60 --json");
+  auto flags = vtln->runs(Build);
   vtln->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
   flags->Add(*vtln, "The pool to write", "Print the counts as JSON");
-  vtln->callback([flags] { Build(*flags); });
 }
 
 void AddFit(CLI::App& app) {
@@ -80,7 +77,6 @@ void AddFit(CLI::App& app) {
                            "  sotto fit vtln my-recordings/ -o me.profile\n"
                            "  sotto fit vtln my-recordings/ --pool pool.bin -o me.profile");
   verb->require_subcommand(1);
-  auto flags = std::make_shared<Flags>();
   CLI::App* vtln = AddVerb(*verb, "vtln",
                            "Finds how each class of the user's envelopes is warped towards every "
                            "voice of the pool. The profile (mode 0600) describes the user's voice: "
@@ -88,12 +84,12 @@ void AddFit(CLI::App& app) {
                            "of several, speakers are found by their names.",
                            "  sotto fit vtln my-recordings/ -o me.profile\n"
                            "  sotto fit vtln my-recordings/ --pool pool.bin -o me.profile --json");
+  auto flags = vtln->runs(Fit);
   vtln->add_option("CORPUS", flags->corpus, "Sound file, folder, Kaldi data dir or manifest")
       ->required();
   vtln->add_option("--pool", flags->pool, "Pool from sotto build; default: the one in the program",
                    "FILE");
   flags->Add(*vtln, "The profile to write", "Print what was fitted as JSON");
-  vtln->callback([flags] { Fit(*flags); });
 }
 
 }  // namespace sotto::cli

@@ -10,7 +10,6 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "report/embedded.h"
 #include "report/json_values.h"
 
 namespace sotto {

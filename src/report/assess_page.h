@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assess/figure.h"
@@ -83,6 +84,12 @@ std::string RenderAssessPage(const AssessPage& page);
 // Writes a page, in the place of one that is there already. Throws Error where something else is:
 // a sound or a list of trials that was named by mistake.
 void WritePage(const std::filesystem::path& path, const std::string& html);
+
+// Files built into the program (see cmake/SottoEmbed.cmake).
+extern const std::string_view kEmbeddedD3;         // d3.min.js of the package node-d3
+extern const std::string_view kEmbeddedD3Licence;  // web/d3_licence.txt
+extern const std::string_view kEmbeddedReportJs;   // web/report.js
+extern const std::string_view kEmbeddedReportCss;  // web/report.css
 
 // &, <, > and quotes as entities.
 std::string EscapeHtml(std::string_view text);

@@ -13,7 +13,6 @@
 #include "base/testing.h"
 #include "report/assess_forms.h"
 #include "report/assess_plots.h"
-#include "report/embedded.h"
 
 namespace sotto {
 namespace {

@@ -19,6 +19,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kDetPoints = 600;
 constexpr std::size_t kListedSpeakers = 20, kPrintedSpeakers = 5;
+constexpr const char* kExposed = "Most exposed speakers (strongest attacker)";
 
 std::string Number(const LadderRow& row, std::string_view name, int digits = 3) {
   return Decimal(row.Value(name), digits);
@@ -137,6 +138,19 @@ std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
                   map, all, genders)};
 }
 
+PageTable AttributeTable(const LadderResult& result) {
+  PageTable table{"Attributes: gender",
+                  {"attacker", "classifier", "accuracy %", "balanced accuracy %", "EER %", "note"}};
+  for (const LadderRow& row : result.rows) {
+    if (row.LinksSpeakers()) continue;
+    table.rows.push_back({Name(row.attacker), row.backend,
+                          row.ran ? Percent(row.Find("gender_accuracy")) : "not run",
+                          OnlyPercent(row.Find("gender_balanced_accuracy")),
+                          OnlyPercent(row.Find("gender_eer")), row.reason});
+  }
+  return table;
+}
+
 JsonFields JsonRow(const LadderRow& row) {
   JsonFields f;
   f("attacker", Name(row.attacker))("backend", row.backend)("impostors", row.impostors)("l", row.l);
@@ -230,34 +244,21 @@ PageTable AllRowsTable(const LadderResult& result) {
   return table;
 }
 
-PageTable AttributeTable(const LadderResult& result) {
-  PageTable table{"Attributes: gender",
-                  {"attacker", "classifier", "accuracy %", "balanced accuracy %", "EER %", "note"}};
-  for (const LadderRow& row : result.rows) {
-    if (row.LinksSpeakers()) continue;
-    table.rows.push_back({Name(row.attacker), row.backend,
-                          row.ran ? Percent(row.Find("gender_accuracy")) : "not run",
-                          OnlyPercent(row.Find("gender_balanced_accuracy")),
-                          OnlyPercent(row.Find("gender_eer")), row.reason});
-  }
-  return table;
-}
-
-PageTable ExposedTable(const LadderResult& result, std::size_t most) {
-  PageTable table{"Most exposed speakers (strongest attacker)",
+PageTable ExposedTable(const std::string& title, const std::vector<ZooSpeaker>& zoo,
+                       std::size_t most, int digits) {
+  PageTable table{title,
                   {"speaker", "mean target LLR", "mean non-target LLR", "targets", "non-targets"}};
-  for (std::size_t s = 0; s < std::min(most, result.exposed.size()); ++s) {
-    const ZooSpeaker& speaker = result.exposed[s];
-    table.rows.push_back({speaker.name, fmt::format("{:.2f}", speaker.mean_tar_llr),
-                          fmt::format("{:.2f}", speaker.mean_non_llr),
-                          fmt::to_string(speaker.n_tar), fmt::to_string(speaker.n_non)});
+  for (std::size_t s = 0; s < std::min(most, zoo.size()); ++s) {
+    table.rows.push_back({zoo[s].name, fmt::format("{:.{}f}", zoo[s].mean_tar_llr, digits),
+                          fmt::format("{:.{}f}", zoo[s].mean_non_llr, digits),
+                          fmt::to_string(zoo[s].n_tar), fmt::to_string(zoo[s].n_non)});
   }
   return table;
 }
 
 std::string AttackText(const LadderResult& result) {
   std::string text = TableText(LadderTable(result)) +
-                     TableText(ExposedTable(result, kPrintedSpeakers)) +
+                     TableText(ExposedTable(kExposed, result.exposed, kPrintedSpeakers, 2)) +
                      TableText(AttributeTable(result)) + SizeNote(result) + "\n";
   if (result.worst != LadderResult::kNone) {
     text += fmt::format("intervals: {}\n", result.rows[result.worst].bootstrap);
@@ -297,7 +298,7 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source) {
   }
   for (Plot& plot : TrainingPlots(result.curve)) page.plots.push_back(std::move(plot));
   for (Plot& plot : MapPlots(result.map)) page.plots.push_back(std::move(plot));
-  page.tables = {ExposedTable(result, kListedSpeakers), AllRowsTable(result)};
+  page.tables = {ExposedTable(kExposed, result.exposed, kListedSpeakers, 2), AllRowsTable(result)};
   return page;
 }
 

@@ -19,8 +19,9 @@ AssessPage AttackPage(const LadderResult& result, const std::string& source);
 PageTable LadderTable(const LadderResult& result);
 // All rows with their figures.
 PageTable AllRowsTable(const LadderResult& result);
-PageTable AttributeTable(const LadderResult& result);
-PageTable ExposedTable(const LadderResult& result, std::size_t most);
+// Of the most exposed speakers, the first of `zoo`.
+PageTable ExposedTable(const std::string& title, const std::vector<ZooSpeaker>& zoo,
+                       std::size_t most, int digits);
 // What the program prints: one row for each attacker, the most exposed speakers, gender, notes.
 std::string AttackText(const LadderResult& result);
 
