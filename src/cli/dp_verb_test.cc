@@ -200,13 +200,14 @@ TEST_F(Dp, ProtectEmbeddingRefusesTheFlagsOfAnotherMethodAndNamesIt) {
               std::string::npos)
         << run.err;
   }
-  for (const char* flag : {"--eps 5", "--assignment-only"}) {
+  for (const char* flag : {"--eps 5", "--assignment-only", "--model m"}) {
     const Outcome run = Sotto(base + "pool " + flag);
     EXPECT_EQ(run.code, 2) << flag;
-    EXPECT_NE(run.err.find(" belongs to --method voice-ind; the method here is pool"),
-              std::string::npos)
+    EXPECT_TRUE(Has(run, " belongs to --method ") && Has(run, "; the method here is pool"))
         << run.err;
   }
+  EXPECT_TRUE(Has(Sotto(base + "pool --assignment-only"),
+                  "--assignment-only belongs to --method voice-ind; the method here is pool"));
   for (const char* flags :
        {"--curve-eps 1", "--distance plda", "--plda b", "--distance plda --plda b"}) {
     EXPECT_EQ(Sotto(base + "voice-ind --eps 1 " + flags).code, 2) << flags;

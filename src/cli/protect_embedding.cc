@@ -1,44 +1,104 @@
-// sotto protect-embedding IN OUT --method voice-ind|pool
+// sotto protect-embedding IN OUT --method voice-ind|pool|DEFENCE
 #include "cli/protect_embedding.h"
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "base/files.h"
 #include "base/parallel.h"
 #include "cli/verbs.h"
 #include "report/verb_figures.h"
-#include "speaker/protect_embeddings.h"
 
 namespace sotto::cli {
 namespace {
 
+constexpr const char* kVoiceInd = "voice-ind";
+constexpr const char* kPool = "pool";
+
+using Names = std::vector<std::string>;
+
+// Defences that may be given an epsilon, or must.
+Names Noisy(bool needed) {
+  Names names;
+  for (const auto& hider : ProgramHiders().All()) {
+    if (hider->Noise() == HiderNoise::kNeeded ||
+        (!needed && hider->Noise() == HiderNoise::kOptional)) {
+      names.push_back(hider->Name());
+    }
+  }
+  return names;
+}
+
+Names Plus(Names first, const Names& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
+bool IsOneOf(const std::string& name, const Names& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 struct Flags {
   ProtectOptions options;
-  std::string method, per = "speaker", format = "ark", plda;
+  std::string method, per = "speaker", format = "ark", pool, plda;
   std::string region = "random", gender = "random", distance = "cosine";
+  double eps = 0.0;
+  VoiceIndOptions voice_ind;
+  HiderProtection hider;
   std::size_t n = 0, n_star = 0;
   TargetFlags target;
   ProtectCurveFlags curve;
   bool json = false;
-  std::map<std::string, std::vector<const CLI::Option*>> own;  // flags of one method alone
+  std::vector<std::pair<const CLI::Option*, Names>> own;  // flags of some methods alone
+  const CLI::Option *eps_flag = nullptr, *per_flag = nullptr;
+
+  bool HasEps() const { return eps_flag->count() > 0; }
 };
+
+ProtectPer Per(const Flags& flags) {
+  return flags.per == "utterance" ? ProtectPer::kUtterance : ProtectPer::kSpeaker;
+}
+
+VoiceIndProtection VoiceInd(const Flags& flags) {
+  VoiceIndProtection by{flags.pool, flags.voice_ind};
+  by.options.eps = flags.eps;
+  by.options.per = Per(flags);
+  by.options.context = flags.target.context;
+  return by;
+}
+
+PoolProtection Pool(const Flags& flags) {
+  PoolProtection by{flags.pool, {}, flags.plda};
+  by.options.region = ProgramPoolRegions().Find(flags.region);
+  by.options.gender = ParseTargetGender(flags.gender);
+  by.options.per = Per(flags);
+  by.options.context = flags.target.context;
+  if (flags.n > 0) by.options.n = flags.n;
+  if (flags.n_star > 0) by.options.n_star = flags.n_star;
+  return by;
+}
+
+HiderProtection Hidden(const Flags& flags) {
+  HiderProtection by = flags.hider;
+  by.method = flags.method;
+  if (flags.HasEps()) by.options.eps = flags.eps;
+  by.options.per = Per(flags);
+  by.options.context = flags.target.context;
+  return by;
+}
 
 ProtectOptions ToOptions(const Flags& flags) {
   ProtectOptions options = flags.options;
-  options.method = flags.method == "pool" ? ProtectMethod::kPool : ProtectMethod::kVoiceInd;
-  const ProtectPer per = flags.per == "utterance" ? ProtectPer::kUtterance : ProtectPer::kSpeaker;
-  options.voice_ind.per = per;
-  options.voice_ind.context = flags.target.context;
-  options.pool_options.region = ProgramPoolRegions().Find(flags.region);
-  options.pool_options.gender = ParseTargetGender(flags.gender);
-  options.pool_options.per = per;
-  options.pool_options.context = flags.target.context;
-  if (flags.n > 0) options.pool_options.n = flags.n;
-  if (flags.n_star > 0) options.pool_options.n_star = flags.n_star;
-  if (flags.distance == "plda") options.plda = flags.plda;
+  if (flags.method == kVoiceInd) {
+    options.by = VoiceInd(flags);
+  } else if (flags.method == kPool) {
+    options.by = Pool(flags);
+  } else {
+    options.by = Hidden(flags);
+  }
   options.key_file = flags.target.key_file;
   options.experiment_seed = flags.target.seed;
   options.files.ark = flags.format == "text" ? ArkForm::kText : ArkForm::kBinary;
@@ -49,40 +109,67 @@ ProtectOptions ToOptions(const Flags& flags) {
   return options;
 }
 
-void Check(const Flags& flags, bool has_eps) {
-  const bool voice_ind = flags.method == "voice-ind";
-  const ProtectOptions& options = flags.options;
-  for (const auto& [method, own] : flags.own) {
-    for (const CLI::Option* option : own) {
-      if (method == flags.method || option->count() == 0) continue;
-      throw CLI::ValidationError(fmt::format("{} belongs to --method {}; the method here is {}",
-                                             option->name(), method, flags.method));
+// Of the methods that draw from a pool.
+void CheckPool(const Flags& flags) {
+  if (!flags.curve.out.empty()) {
+    if (flags.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
+    if (flags.HasEps() || flags.voice_ind.assignment_only) {
+      throw CLI::ValidationError("--curve excludes --eps and --assignment-only");
     }
+    return;
   }
-  if (flags.curve.out.empty() == options.out.empty()) {
+  const bool voice_ind = flags.method == kVoiceInd;
+  if (voice_ind && !flags.plda.empty()) {
+    throw CLI::ValidationError("--distance plda belongs to --method pool, and to --curve");
+  }
+  if (flags.pool.empty() && !(voice_ind && flags.voice_ind.assignment_only)) {
+    throw CLI::ValidationError("--pool is needed: public voices to draw from");
+  }
+}
+
+void CheckHider(const Flags& flags) {
+  if (flags.hider.model.empty()) {
+    throw CLI::ValidationError(
+        fmt::format("--method {} needs --model: sotto train hide --method {} makes one",
+                    flags.method, flags.method));
+  }
+  const TargetFlags& target = flags.target;
+  const bool draw_flags = target.seed || !target.key_file.empty() || !target.context.empty() ||
+                          flags.per_flag->count() > 0;
+  if (!flags.HasEps() && draw_flags) {
+    throw CLI::ValidationError(
+        "--per, --key, --seed and --context belong to draws: without --eps nothing is drawn");
+  }
+}
+
+void Check(const Flags& flags) {
+  for (const auto& [option, methods] : flags.own) {
+    if (option->count() == 0 || IsOneOf(flags.method, methods)) continue;
+    throw CLI::ValidationError(fmt::format("{} belongs to --method {}; the method here is {}",
+                                           option->name(), ListOf(methods), flags.method));
+  }
+  if (flags.curve.out.empty() == flags.options.out.empty()) {
     throw CLI::ValidationError("give either OUT, or --curve");
   }
   if ((flags.distance == "plda") == flags.plda.empty()) {
     throw CLI::ValidationError("--plda goes with --distance plda, and the one needs the other");
   }
-  if (!flags.curve.out.empty()) {
-    if (options.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
-    return;
+  if (!flags.HasEps() && flags.curve.out.empty() &&
+      IsOneOf(flags.method, Plus({kVoiceInd}, Noisy(true)))) {
+    throw CLI::ValidationError(
+        fmt::format("{} needs --eps: there is no default epsilon", flags.method));
   }
-  if (voice_ind && !flags.plda.empty()) {
-    throw CLI::ValidationError("--distance plda belongs to --method pool, and to --curve");
-  }
-  if (voice_ind && !has_eps) {
-    throw CLI::ValidationError("voice-ind needs --eps: there is no default epsilon");
-  }
-  if (options.pool.empty() && !(voice_ind && options.voice_ind.assignment_only)) {
-    throw CLI::ValidationError("--pool is needed: public voices to draw from");
+  if (IsOneOf(flags.method, ProgramHiders().Names())) {
+    CheckHider(flags);
+  } else {
+    CheckPool(flags);
   }
 }
 
 void Run(const Flags& flags) {
   if (!flags.curve.out.empty()) {
-    RunProtectCurve(flags.curve, ToOptions(flags), flags.target, flags.json);
+    RunProtectCurve(flags.curve, flags.options.in, VoiceInd(flags), flags.plda, flags.target,
+                    flags.json);
     return;
   }
   const ProtectReport report = ProtectEmbeddings(ToOptions(flags), SOTTO_VERSION);
@@ -94,6 +181,102 @@ void Run(const Flags& flags) {
   fmt::print("{}", PrintedProtection(report, flags.options.out.string(), flags.json));
 }
 
+std::string Ways() {
+  std::string ways =
+      "How the new voiceprint is found. voice-ind: drawn from a pool, with a bound; pool: averaged "
+      "from a pool";
+  for (const auto& hider : ProgramHiders().All()) {
+    ways += fmt::format("; {}: {}", hider->Name(), hider->Help());
+  }
+  return ways;
+}
+
+void AddMethod(CLI::App& verb, Flags& flags) {
+  const Names hiders = ProgramHiders().Names();
+  verb.heading("Method");
+  verb.add_option("--method", flags.method, Ways())
+      ->required()
+      ->check(CLI::IsMember(Plus({kVoiceInd, kPool}, hiders)));
+  flags.per_flag =
+      verb.add_option("--per", flags.per,
+                      "Draw once for each speaker, or for each utterance (k utterances cost k "
+                      "times epsilon)")
+          ->check(CLI::IsMember({"speaker", "utterance"}));
+  Names with_eps = Plus({kVoiceInd}, Noisy(false));
+  flags.eps_flag =
+      verb.add_option(
+              "--eps,--epsilon", flags.eps,
+              fmt::format(
+                  "Epsilon of each draw, no default: of voice-ind for the two most "
+                  "distant voices, of {} for the coordinates that get noise "
+                  "(without it: no noise{})",
+                  ListOf(Noisy(false), "and"),
+                  Noisy(true).empty() ? "" : "; " + ListOf(Noisy(true), "and") + " must have it"))
+          ->default_str("");
+  flags.own.emplace_back(flags.eps_flag, std::move(with_eps));
+  verb.heading("With --method " + ListOf(hiders));
+  flags.own.emplace_back(
+      verb.add_option("--model", flags.hider.model,
+                      "The model of the defence (sotto train hide), fitted to voiceprints of the "
+                      "same encoder")
+          ->type_name("FILE"),
+      hiders);
+  flags.own.emplace_back(
+      verb.add_option("--labels", flags.hider.labels,
+                      "A table with the columns speaker and those of the attributes, for a defence "
+                      "that asks for the owner's; default: the genders of IN")
+          ->type_name("TSV"),
+      hiders);
+}
+
+void AddPools(CLI::App& verb, Flags& flags) {
+  const Names both = {kVoiceInd, kPool}, voice_ind = {kVoiceInd}, pool = {kPool};
+  verb.heading("With --method voice-ind or pool");
+  flags.own.emplace_back(
+      verb.add_option(
+              "--pool", flags.pool,
+              "Public voices of other people: a folder of embeddings, or a file with one vector "
+              "per speaker")
+          ->type_name("DIR|FILE"),
+      both);
+  verb.add_option("--distance", flags.distance, "How voices are compared")
+      ->check(CLI::IsMember({"cosine", "plda"}));
+  flags.own.emplace_back(
+      verb.add_option("--plda", flags.plda,
+                      "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
+          ->type_name("DIR"),
+      both);
+  verb.heading("With --method voice-ind");
+  flags.own.emplace_back(
+      verb.add_flag("--assignment-only", flags.voice_ind.assignment_only,
+                    "Accept protected speakers as candidates (without --pool they are the "
+                    "candidates); then only who got which voice is hidden"),
+      voice_ind);
+  flags.own.emplace_back(flags.curve.Add(verb), voice_ind);
+  verb.heading("With --method pool");
+  flags.own.emplace_back(
+      verb.add_option(
+              "--region", flags.region,
+              "Where in the pool voices are taken from; farthest and nearest give the source away")
+          ->check(CLI::IsMember(ProgramPoolRegions().Names())),
+      pool);
+  flags.own.emplace_back(
+      verb.add_option("--gender", flags.gender, "Gender of the voices, compared with the speaker's")
+          ->check(CLI::IsMember({kTargetGenders.begin(), kTargetGenders.end()})),
+      pool);
+  flags.own.emplace_back(
+      verb.add_option("--N", flags.n,
+                      "Voices in the region; default: 200, or half the pool where that is fewer")
+          ->default_str("")
+          ->check(CLI::PositiveNumber),
+      pool);
+  flags.own.emplace_back(verb.add_option("--N-star", flags.n_star,
+                                         "Voices of the region that are averaged; default: N/2")
+                             ->default_str("")
+                             ->check(CLI::PositiveNumber),
+                         pool);
+}
+
 }  // namespace
 
 void AddProtectEmbedding(CLI::App& app) {
@@ -101,63 +284,21 @@ void AddProtectEmbedding(CLI::App& app) {
       app, "protect-embedding",
       "Replaces voiceprints with others. voice-ind draws one from a public pool with a proven "
       "bound (epsilon times the angular distance); pool averages voices of the pool (the "
-      "VoicePrivacy baseline B1, without a formal bound).",
+      "VoicePrivacy baseline B1, without a formal bound). The other methods hide attributes of the "
+      "speaker (gender, age group, accent) and keep who it is, by a model of sotto train hide.",
       "  sotto protect-embedding embeddings/ protected/ --method voice-ind --pool pool/ --eps 5\n"
       "  sotto protect-embedding embeddings/ protected/ --method pool --pool pool/ --gender same\n"
+      "  sotto protect-embedding embeddings/ protected/ --method gender-aae --model "
+      "aae.safetensors --eps 15 --key owner.key\n"
       "  sotto protect-embedding embeddings/ --method voice-ind --pool pool/ --curve curves/");
   auto flags = std::make_shared<Flags>();
   ProtectOptions& o = flags->options;
-  o.voice_ind.jobs = DefaultJobs();
+  flags->voice_ind.jobs = DefaultJobs();
   verb->add_option("IN", o.in, "Embeddings: a folder from sotto embed, or .ark, .scp, .npy")
       ->required();
   verb->add_option("OUT", o.out, "A new folder");
-  verb->heading("Method");
-  verb->add_option("--method", flags->method, "How the new voiceprint is found")
-      ->required()
-      ->check(CLI::IsMember({"voice-ind", "pool"}));
-  verb->add_option(
-          "--pool", o.pool,
-          "Public voices of other people: a folder of embeddings, or a file with one vector per "
-          "speaker")
-      ->type_name("DIR|FILE");
-  verb->add_option("--per", flags->per,
-                   "Draw once for each speaker, or for each utterance (k utterances cost k times "
-                   "epsilon)")
-      ->check(CLI::IsMember({"speaker", "utterance"}));
-  verb->add_option("--distance", flags->distance, "How voices are compared")
-      ->check(CLI::IsMember({"cosine", "plda"}));
-  verb->add_option("--plda", flags->plda,
-                   "A folder with Kaldi's mean.vec, plda and (optional) transform.mat")
-      ->type_name("DIR");
-  verb->heading("With --method voice-ind");
-  CLI::Option* eps = verb->add_option("--eps,--epsilon", o.voice_ind.eps,
-                                      "The bound for the two most distant voices; no default")
-                         ->default_str("");
-  CLI::Option* assignment =
-      verb->add_flag("--assignment-only", o.voice_ind.assignment_only,
-                     "Accept protected speakers as candidates (without --pool they are the "
-                     "candidates); then only who got which voice is hidden");
-  CLI::Option* curve = flags->curve.Add(*verb);
-  flags->own["voice-ind"] = {eps->excludes(curve), assignment->excludes(curve), curve};
-  verb->heading("With --method pool");
-  CLI::Option* region =
-      verb->add_option(
-              "--region", flags->region,
-              "Where in the pool voices are taken from; farthest and nearest give the source away")
-          ->check(CLI::IsMember(ProgramPoolRegions().Names()));
-  CLI::Option* gender = verb->add_option("--gender", flags->gender,
-                                         "Gender of the voices, compared with the speaker's")
-                            ->check(CLI::IsMember({kTargetGenders.begin(), kTargetGenders.end()}));
-  CLI::Option* n =
-      verb->add_option("--N", flags->n,
-                       "Voices in the region; default: 200, or half the pool where that is fewer")
-          ->default_str("")
-          ->check(CLI::PositiveNumber);
-  CLI::Option* n_star = verb->add_option("--N-star", flags->n_star,
-                                         "Voices of the region that are averaged; default: N/2")
-                            ->default_str("")
-                            ->check(CLI::PositiveNumber);
-  flags->own["pool"] = {region, gender, n, n_star};
+  AddMethod(*verb, *flags);
+  AddPools(*verb, *flags);
   verb->heading("Targets and key");
   flags->target.Add(*verb);
   verb->heading("Output");
@@ -166,17 +307,19 @@ void AddProtectEmbedding(CLI::App& app) {
           "Write binary Kaldi archives (ark), text archives (text), or binary ones and xvector.npy "
           "with ids (npy)")
       ->check(CLI::IsMember({"ark", "text", "npy"}));
-  verb->add_option("--private-report", o.private_report,
-                   "Write what was measured on the voiceprints (the check of the bound, the "
-                   "expected distance) to a new file, mode 0600, outside OUT: epsilon does not "
-                   "cover it")
-      ->type_name("FILE")
-      ->excludes(curve);
+  CLI::Option* report =
+      verb->add_option("--private-report", o.private_report,
+                       "Write what was measured on the voiceprints (the check of the bound, the "
+                       "expected distance) to a new file, mode 0600, outside OUT: epsilon does not "
+                       "cover it")
+          ->type_name("FILE")
+          ->excludes("--curve");
+  flags->own.emplace_back(report, Names{kVoiceInd, kPool});
   verb->add_flag("--json", flags->json, "Print the run record, as released, or the curve as JSON");
   verb->heading("Run");
-  verb->add_option("--jobs", o.voice_ind.jobs, "Threads")->check(CLI::PositiveNumber);
-  verb->callback([flags, eps] {
-    Check(*flags, eps->count() > 0);
+  verb->add_option("--jobs", flags->voice_ind.jobs, "Threads")->check(CLI::PositiveNumber);
+  verb->callback([flags] {
+    Check(*flags);
     Run(*flags);
   });
 }

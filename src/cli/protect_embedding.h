@@ -1,6 +1,7 @@
 // The curves of `sotto protect-embedding --curve`, in a file of their own.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct ProtectCurveFlags {
   CLI::Option* Add(CLI::App& verb);  // --curve
 };
 
-// Writes curve.json, curve.csv and curve.html into flags.out.
-void RunProtectCurve(const ProtectCurveFlags& flags, const ProtectOptions& options,
+// Writes curve.json, curve.csv and curve.html into flags.out. `plda`: scores by it; empty: cosine.
+void RunProtectCurve(const ProtectCurveFlags& flags, const std::filesystem::path& in,
+                     const VoiceIndProtection& by, const std::filesystem::path& plda,
                      const TargetFlags& target, bool json);
 
 }  // namespace sotto::cli

@@ -35,18 +35,18 @@ CLI::Option* ProtectCurveFlags::Add(CLI::App& verb) {
   return curve;
 }
 
-void RunProtectCurve(const ProtectCurveFlags& flags, const ProtectOptions& options,
+void RunProtectCurve(const ProtectCurveFlags& flags, const std::filesystem::path& in,
+                     const VoiceIndProtection& by, const std::filesystem::path& plda,
                      const TargetFlags& target, bool json) {
   const Key key = ChooseKey(target.seed, target.key_file);
   const VoiceIndStudy study =
-      StudyVoiceInd(options.in, options.pool,
-                    {flags.eps, flags.n, flags.repeats, options.plda, options.voice_ind.jobs}, key);
+      StudyVoiceInd(in, by.pool, {flags.eps, flags.n, flags.repeats, plda, by.options.jobs}, key);
   const std::filesystem::path folder = flags.out;
   MakeFolder(folder);
   WriteFileAtomically(folder / "curve.json", StudyJson(study));
   WriteFileAtomically(folder / "curve.csv", StudyCsv(study));
   WritePage(folder / "curve.html",
-            RenderAssessPage(StudyPage(study, options.in.string(), options.pool.string())));
+            RenderAssessPage(StudyPage(study, in.string(), by.pool.string())));
   fmt::print("{}", PrintedStudy(study, (folder / "curve.html").string(), json));
 }
 

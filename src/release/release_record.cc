@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "speaker/hider.h"
 #include "speaker/pool_pseudonyms.h"
 
 namespace sotto {
@@ -110,8 +112,13 @@ PoolRuleRecord ParsePoolRule(std::string_view text, const std::string& where,
     }
     return {PoolRule::kNearest, fmt::format("voice-ind, eps {:g}", eps->get<double>())};
   }
+  const std::vector<std::string> hiders = ProgramHiders().Names();  // these take no other voice
+  if (std::find(hiders.begin(), hiders.end(), method) != hiders.end()) {
+    return {PoolRule::kIndependent, method};
+  }
   if (method != "pool") {
-    throw Error(fmt::format("{}: method '{}': voice-ind or pool is allowed", where, method));
+    throw Error(fmt::format("{}: method '{}': voice-ind, pool, {} is allowed", where, method,
+                            ListOf(hiders)));
   }
   const std::string region = Text(part("pool"), "region", where);
   try {

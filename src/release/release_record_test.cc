@@ -142,11 +142,22 @@ TEST(PoolRule, IsReadFromTheRecordsOfBothVerbs) {
                 .text,
             "voice-ind, eps 5");
   ProtectOptions options;
-  options.voice_ind.eps = 5.0;
-  EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, "test")).text, "voice-ind, eps 5");
-  options.method = ProtectMethod::kPool;
-  options.pool_options.region = ProgramPoolRegions().Find("farthest");
-  EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, "test")).rule, PoolRule::kFarthest);
+  VoiceIndProtection voice_ind;
+  voice_ind.options.eps = 5.0;
+  options.by = voice_ind;
+  EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, {}, "test")).text, "voice-ind, eps 5");
+  PoolProtection from_pool;
+  from_pool.options.region = ProgramPoolRegions().Find("farthest");
+  options.by = from_pool;
+  EXPECT_EQ(rule(ProtectRecord(options, {4, 2, 30, 2, {}}, {}, "test")).rule, PoolRule::kFarthest);
+  // A defence that hides attributes: no voice of a pool.
+  options.by = HiderProtection{};
+  HidingFacts facts;
+  facts.method = "leace";
+  facts.attributes = {"gender", "age"};
+  const PoolRuleRecord hidden = rule(ProtectRecord(options, {4, 2, 0, 2, {}}, facts, "test"));
+  EXPECT_EQ(hidden.rule, PoolRule::kIndependent);
+  EXPECT_EQ(hidden.text, "leace");
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "voice-ind"})"), Error);
   EXPECT_THROW(rule(R"({"verb": "protect-embedding", "method": "hash"})"), Error);
   EXPECT_THROW(rule(R"({"verb": 7})"), Error);

@@ -9,6 +9,7 @@
 #include "audio/feature_pack.h"
 #include "audio/speech_pack.h"
 #include "base/progress_bar.h"
+#include "dp/allows.h"
 #include "dsp/feature_files.h"
 #include "release/anonymise.h"
 #include "report/json_values.h"
@@ -161,9 +162,21 @@ std::string PrintedVerification(const Verification& verification, const SpeakerE
 std::string PrintedProtection(const ProtectReport& protection, const std::string& folder,
                               bool json) {
   if (json) return protection.record;
+  const std::string of =
+      fmt::format("{} utterances of {} speakers", protection.utterances, protection.speakers);
+  if (protection.hiding) {
+    const HidingFacts& facts = *protection.hiding;
+    std::string text = fmt::format("{}, {} hidden by {}: {}\n", of, ListOf(facts.attributes, "and"),
+                                   facts.method, folder);
+    if (!facts.eps) return text;
+    return text + fmt::format(
+                      "epsilon {:g} per speaker on {} of {} coordinates: whatever attackers know, "
+                      "from these they reach an AUC of {:.3f} at most\n",
+                      facts.eps_speaker, facts.noised, facts.latent,
+                      AucCeiling(facts.eps_speaker, 0.0));
+  }
   std::string text =
-      fmt::format("{} utterances of {} speakers, drawn from {} voices: {}\n", protection.utterances,
-                  protection.speakers, protection.candidates, folder);
+      fmt::format("{}, drawn from {} voices: {}\n", of, protection.candidates, folder);
   if (protection.eps_per_speaker) {
     text +=
         fmt::format("epsilon {:g} per speaker; the bound was checked before anything was written\n",
@@ -177,17 +190,18 @@ std::vector<std::string> PrivateNotes(const ProtectReport& protection) {
     return {fmt::format("at least {} candidates for each draw, N {}, N* {}", pool->candidates_least,
                         pool->n, pool->n_star)};
   }
-  const auto& measured = std::get<VoiceIndMeasured>(protection.measured);
+  const auto* measured = std::get_if<VoiceIndMeasured>(&protection.measured);
+  if (measured == nullptr) return {};
   std::vector<std::string> notes = {fmt::format(
       "the bound holds on {} inputs x {} outputs, largest ratio {:.4f} of it; expected distance "
       "{:.4f}",
-      measured.check.inputs, measured.check.candidates, measured.check.largest_ratio,
-      measured.expected_distance)};
-  if (measured.overlapping > 0) {
+      measured->check.inputs, measured->check.candidates, measured->check.largest_ratio,
+      measured->expected_distance)};
+  if (measured->overlapping > 0) {
     notes.push_back(
         fmt::format("{} candidates are protected speakers: only the assignment is protected, the "
                     "voiceprints themselves are shown",
-                    measured.overlapping));
+                    measured->overlapping));
   }
   return notes;
 }

@@ -69,9 +69,9 @@ AttributeLabels GenderLabels(const EmbeddingSet& set, const std::string& where) 
   return FromWords("gender", words, where);
 }
 
-AttributeLabels ReadAttributeLabels(const std::filesystem::path& table,
-                                    const std::string& attribute,
-                                    const std::vector<std::string>& unknown) {
+std::map<std::string, std::string> ReadAttributeWords(const std::filesystem::path& table,
+                                                      const std::string& attribute,
+                                                      const std::vector<std::string>& unknown) {
   const std::string where = table.string();
   const std::string text = ReadTextFile(table, kLargestTable);
   const Tsv tsv = ParseTsv(text, where);
@@ -89,7 +89,13 @@ AttributeLabels ReadAttributeLabels(const std::filesystem::path& table,
                               where, tsv.lines[i], who, attribute, known, what));
     }
   }
-  return FromWords(attribute, words, where);
+  return words;
+}
+
+AttributeLabels ReadAttributeLabels(const std::filesystem::path& table,
+                                    const std::string& attribute,
+                                    const std::vector<std::string>& unknown) {
+  return FromWords(attribute, ReadAttributeWords(table, attribute, unknown), table.string());
 }
 
 }  // namespace sotto

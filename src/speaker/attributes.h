@@ -26,10 +26,14 @@ struct AttributeLabels {
 // The genders of spk2gender: F and M. Throws Error when one of them is absent.
 AttributeLabels GenderLabels(const EmbeddingSet& set, const std::string& where);
 
-// A table (TSV with a header) with the columns "speaker" and `attribute`, one row for each speaker
-// or for each of their recordings; an empty cell says that it is not known, and so does each of
-// `unknown`. Throws Error without the columns, where a speaker has two labels, or where all are
-// alike.
+// Speaker and word, of a table (TSV with a header) with the columns "speaker" and `attribute`, one
+// row for each speaker or for each of their recordings; an empty cell says that it is not known,
+// and so does each of `unknown`. Throws Error without the columns, or where a speaker has two
+// words.
+std::map<std::string, std::string> ReadAttributeWords(const std::filesystem::path& table,
+                                                      const std::string& attribute,
+                                                      const std::vector<std::string>& unknown = {});
+// The same as labels. Throws Error where all are alike.
 AttributeLabels ReadAttributeLabels(const std::filesystem::path& table,
                                     const std::string& attribute,
                                     const std::vector<std::string>& unknown = {});

@@ -216,6 +216,8 @@ class GenderAae : public HiderMethod {
                     "et al. 2023)",
                     AllParameters()) {}
 
+  HiderNoise Noise() const override { return HiderNoise::kOptional; }
+
   std::unique_ptr<Hider> Fit(HiderData data, const ParameterValues& values) const override {
     const AutoencoderOptions options = Options(values);
     CheckHiderData(data);

@@ -44,7 +44,8 @@ class Noise {
       : rows_(hider.NoisyRows()),
         bound_(hider.L1Bound()),
         eps_(*options.eps),
-        mechanism_(eps_, ClippedSensitivity(bound_, Neighbours::kReplaceOne), static_cast<std::size_t>(rows_)),
+        mechanism_(eps_, ClippedSensitivity(bound_, Neighbours::kReplaceOne),
+                   static_cast<std::size_t>(rows_)),
         fingerprint_(Fingerprint(hider.File())),
         context_(options.context),
         key_(key) {}
@@ -53,8 +54,8 @@ class Noise {
   Eigen::VectorXf Draw(const std::string& name, const Eigen::Ref<const Eigen::VectorXf>& z,
                        Budget& budget) const {
     const Eigen::VectorXf noisy = z.head(rows_);
-    KeyedBits bits(key_, {"sotto attribute hiding 1", context_, fingerprint_,
-                          fmt::format("{:.17g}", eps_), name, InputText(noisy)});
+    KeyedStreamBits bits(key_, {"sotto attribute hiding 1", context_, fingerprint_,
+                                fmt::format("{:.17g}", eps_), name, InputText(noisy)});
     // Clipped again in double precision: what the mechanism sees keeps the bound exactly.
     const Eigen::VectorXd wide = noisy.cast<double>();
     const std::vector<double> clipped =

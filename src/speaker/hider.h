@@ -90,10 +90,15 @@ struct HiderData {
   HiderHeader header;        // method and training are filled in by Fit
 };
 
+// Whether there is an epsilon to choose at use, and whether one must.
+enum class HiderNoise { kNone, kOptional, kNeeded };
+
 // A defence, defined in files of its own; flags, help and files come from the table.
 class HiderMethod : public TableEntry {
  public:
   using TableEntry::TableEntry;
+  // Of all its models: kNone where NoisyRows() is 0, kNeeded where NeedsEpsilon() holds.
+  virtual HiderNoise Noise() const { return HiderNoise::kNone; }
   // `values`: of Parameters(). Throws Error where the data do not suffice.
   virtual std::unique_ptr<Hider> Fit(HiderData data, const ParameterValues& values) const = 0;
   // Throws Error for a file that is damaged or of another method.

@@ -42,56 +42,96 @@ void RefusePrivateReport(const fs::path& file, const fs::path& out) {
   }
 }
 
-// Whoever scores the release must know which encoder's space it lies in, and no more of the input.
-std::string SpaceText(const EncoderRecord& encoder, Eigen::Index dimension) {
+// Whoever scores the release must know which space it lies in, and no more of the input.
+std::string SpaceText(const EncoderRecord& space, Eigen::Index dimension) {
   const nlohmann::ordered_json json = {
-      {"encoder", encoder.encoder}, {"fingerprint", encoder.fingerprint}, {"dimension", dimension}};
+      {"encoder", space.encoder}, {"fingerprint", space.fingerprint}, {"dimension", dimension}};
   return DumpJson(json, 2) + "\n";
 }
+
+// What was read, whoever protects it.
+struct Input {
+  const fs::path& path;
+  const EmbeddingSet& source;
+  const std::optional<EncoderRecord>& encoder;  // of the source; none: its files do not say
+  const Key& key;
+};
 
 // What was drawn, what may be told of it, and what may not.
 struct Drawn {
   EmbeddingSet set;
-  std::vector<std::string> notes;
-  ProtectMeasured measured;
+  std::optional<EncoderRecord> space;  // that it lies in
+  ProtectReport report;                // all but the record and the counts of the source
 };
 
-Drawn DrawVoiceInd(const EmbeddingSet& source, const EmbeddingSet& pool,
-                   const VoiceIndOptions& options, const Key& key) {
-  VoiceIndRelease release = ReleaseVoiceInd(source, pool, options, key);
-  Drawn drawn;
-  const double spent = release.budget.SequentialEpsilon(0.0);
-  if (const std::string warning = EpsilonWarning(spent); !warning.empty()) {
-    drawn.notes.push_back(warning);
-  }
-  if (release.draws_most > 1) {
-    drawn.notes.push_back(
+void NoteSpending(std::size_t draws, double eps, double spent, std::vector<std::string>& notes) {
+  if (const std::string warning = EpsilonWarning(spent); !warning.empty()) notes.push_back(warning);
+  if (draws > 1) {
+    notes.push_back(
         fmt::format("{} draws for one speaker at epsilon {:g} each: epsilon {:g} for that speaker",
-                    release.draws_most, options.eps, spent));
+                    draws, eps, spent));
   }
-  if (!source.genders.empty()) {
-    drawn.notes.emplace_back("spk2gender is copied from the input: outside epsilon");
+}
+
+EmbeddingSet ReadPoolFor(const Input& input, const fs::path& pool) {
+  if (pool.empty()) throw Error("no pool: give public voices to draw from");
+  if (fs::is_directory(input.path) && fs::is_directory(pool)) RequireSameEncoder(input.path, pool);
+  return ReadPoolEmbeddings(pool);
+}
+
+Drawn Draw(const Input& input, const VoiceIndProtection& by, ProtectCounts& counts) {
+  const VoiceIndOptions& options = by.options;
+  const bool own_pool = by.pool.empty() && options.assignment_only;
+  const EmbeddingSet pool = own_pool ? input.source : ReadPoolFor(input, by.pool);
+  CountPool(pool, counts);
+  VoiceIndRelease release = ReleaseVoiceInd(input.source, pool, options, input.key);
+  Drawn drawn{std::move(release.set), input.encoder, {}};
+  NoteSpending(release.draws_most, options.eps, release.budget.SequentialEpsilon(0.0),
+               drawn.report.notes);
+  if (!input.source.genders.empty()) {
+    drawn.report.notes.emplace_back("spk2gender is copied from the input: outside epsilon");
   }
-  drawn.measured = release.measured;
-  drawn.set = std::move(release.set);
+  drawn.report.measured = release.measured;
+  drawn.report.eps_per_speaker = EpsilonPerSpeaker(options, counts);
   return drawn;
 }
 
-Drawn DrawPool(const EmbeddingSet& source, const EmbeddingSet& pool, const ProtectOptions& options,
-               const Key& key) {
+Drawn Draw(const Input& input, const PoolProtection& by, ProtectCounts& counts) {
+  const EmbeddingSet pool = ReadPoolFor(input, by.pool);
+  CountPool(pool, counts);
   std::optional<PldaBackend> plda;
-  if (!options.plda.empty()) plda = ReadPldaBackend(options.plda);
+  if (!by.plda.empty()) plda = ReadPldaBackend(by.plda);
   PoolRelease release =
-      ReleasePool(source, pool, options.pool_options, key, plda ? &*plda : nullptr);
-  Drawn drawn;
-  if (options.pool_options.region->Rule() != PoolRule::kIndependent) {
-    drawn.notes.push_back(
+      ReleasePool(input.source, pool, by.options, input.key, plda ? &*plda : nullptr);
+  Drawn drawn{std::move(release.set), input.encoder, {}};
+  if (by.options.region->Rule() != PoolRule::kIndependent) {
+    drawn.report.notes.push_back(
         fmt::format("region {} depends on the source and gives it away: for reproducing B1, not "
                     "for protection",
-                    options.pool_options.region->Name()));
+                    by.options.region->Name()));
   }
-  drawn.measured = release.measured;
-  drawn.set = std::move(release.set);
+  drawn.report.measured = release.measured;
+  return drawn;
+}
+
+Drawn Draw(const Input& input, const HiderProtection& by, ProtectCounts& /*counts*/) {
+  Hiding hiding = HideInEmbeddings(input.source, input.encoder, by, input.key);
+  Drawn drawn{std::move(hiding.set), std::move(hiding.space), {}};
+  const HidingFacts& facts = hiding.facts;
+  std::vector<std::string>& notes = drawn.report.notes;
+  if (facts.eps) {
+    NoteSpending(facts.draws, *facts.eps, facts.eps_speaker, notes);
+  } else if (facts.noised > 0) {
+    notes.emplace_back(
+        "no --eps, so no noise (its epsilon is infinite): there is no guarantee, whatever noise "
+        "the model was trained with");
+  }
+  if (drawn.set.genders.size() < input.source.genders.size()) {
+    notes.emplace_back("spk2gender is left out: it tells what the release hides");
+  } else if (!drawn.set.genders.empty()) {
+    notes.emplace_back("spk2gender is copied from the input: nothing hides it");
+  }
+  drawn.report.hiding = facts;
   return drawn;
 }
 
@@ -120,31 +160,23 @@ EmbeddingSet ReadPoolEmbeddings(const fs::path& path) {
 ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string& version) {
   RefuseOutput(options.out);
   RefusePrivateReport(options.private_report, options.out);
+  if (!options.private_report.empty() && std::holds_alternative<HiderProtection>(options.by)) {
+    throw Error("a defence measures nothing on the voiceprints: there is no private report");
+  }
   const EmbeddingSet source = ReadSource(options.in);
-  const bool own_pool = options.pool.empty();
-  if (own_pool &&
-      !(options.method == ProtectMethod::kVoiceInd && options.voice_ind.assignment_only)) {
-    throw Error("no pool: give public voices to draw from");
-  }
-  if (!own_pool && fs::is_directory(options.in) && fs::is_directory(options.pool)) {
-    RequireSameEncoder(options.in, options.pool);
-  }
   const auto encoder = fs::is_directory(options.in) ? ReadEncoderRecord(options.in) : std::nullopt;
-  const EmbeddingSet pool = own_pool ? source : ReadPoolEmbeddings(options.pool);
   const Key key = ChooseKey(options.experiment_seed, options.key_file);
-  const ProtectCounts counts = CountProtect(source, pool);
-  Drawn drawn = options.method == ProtectMethod::kVoiceInd
-                    ? DrawVoiceInd(source, pool, options.voice_ind, key)
-                    : DrawPool(source, pool, options, key);
-  ProtectReport report{ProtectRecord(options, counts, version),
-                       std::move(drawn.notes),
-                       drawn.measured,
-                       counts.utterances,
-                       counts.speakers,
-                       counts.pool_voices};
-  if (options.method == ProtectMethod::kVoiceInd) {
-    report.eps_per_speaker = EpsilonPerSpeaker(options.voice_ind, counts);
-  }
+  ProtectCounts counts = CountProtect(source);
+  Drawn drawn = std::visit(
+      [&](const auto& by) {
+        return Draw(Input{options.in, source, encoder, key}, by, counts);
+      },
+      options.by);
+  ProtectReport& report = drawn.report;
+  report.utterances = counts.utterances;
+  report.speakers = counts.speakers;
+  report.candidates = counts.pool_voices;
+  report.record = ProtectRecord(options, counts, report.hiding, version);
   if (options.experiment_seed) {
     report.notes.emplace_back("drawn from a public number: an experiment, it protects nobody");
   }
@@ -155,11 +187,12 @@ ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string
   EmbeddingFiles files = options.files;
   files.if_exists = IfExists::kRefuse;  // another run may have come meanwhile
   WriteEmbeddings(drawn.set, options.out, files);
-  if (encoder) {
-    WriteFileAtomically(options.out / "encoder.json", SpaceText(*encoder, source.Dimension()));
+  if (drawn.space) {
+    WriteFileAtomically(options.out / "encoder.json",
+                        SpaceText(*drawn.space, drawn.set.Dimension()));
   }
   WriteFileAtomically(options.out / "sotto-run.json", report.record);
-  return report;
+  return std::move(report);
 }
 
 std::vector<CurvePoint> VoiceIndCurve(const EmbeddingSet& source, const EmbeddingSet& pool,

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "speaker/embeddings.h"
 #include "speaker/pool_pseudonyms.h"
+#include "speaker/protect_hiding.h"
 #include "speaker/voice_indistinguishability.h"
 
 namespace sotto {
@@ -24,10 +25,20 @@ EmbeddingSet ReadSource(const std::filesystem::path& path);
 // or .npy file, or a folder with spk_xvector.ark), with spk2gender beside it where there is one.
 EmbeddingSet ReadPoolEmbeddings(const std::filesystem::path& path);
 
-enum class ProtectMethod { kVoiceInd, kPool };
+struct VoiceIndProtection {
+  std::filesystem::path pool;  // may be left out with assignment_only
+  VoiceIndOptions options;
+};
+struct PoolProtection {
+  std::filesystem::path pool;
+  PoolOptions options;
+  std::filesystem::path plda;  // a folder of Kaldi's files; empty: cosine
+};
+// The method, and what it is asked for.
+using Protection = std::variant<VoiceIndProtection, PoolProtection, HiderProtection>;
 
-// Computed from the protected voiceprints: not to be released.
-using ProtectMeasured = std::variant<VoiceIndMeasured, PoolMeasured>;
+// Computed from the protected voiceprints: not to be released. Nothing, of a defence.
+using ProtectMeasured = std::variant<std::monostate, VoiceIndMeasured, PoolMeasured>;
 
 struct ProtectReport {
   std::string record;  // the run record, JSON, as written to OUT/sotto-run.json
@@ -35,16 +46,13 @@ struct ProtectReport {
   ProtectMeasured measured;
   std::size_t utterances = 0, speakers = 0, candidates = 0;
   std::optional<double> eps_per_speaker = {};  // of voice-ind
+  std::optional<HidingFacts> hiding = {};      // of a defence
 };
 
 struct ProtectOptions {
   std::filesystem::path in;
-  std::filesystem::path out;   // a new folder
-  std::filesystem::path pool;  // may be left out with voice_ind.assignment_only
-  ProtectMethod method = ProtectMethod::kVoiceInd;
-  VoiceIndOptions voice_ind;
-  PoolOptions pool_options;
-  std::filesystem::path plda;  // a folder of Kaldi's files; empty: cosine
+  std::filesystem::path out;  // a new folder
+  Protection by;
 
   // Where the key comes from: the operating system unless one of these is given.
   std::filesystem::path key_file;
@@ -56,8 +64,8 @@ struct ProtectOptions {
 };
 
 // Throws Error when OUT exists and is not empty, when the private report exists or lies in OUT,
-// when source and pool name different encoders, and whatever the method refuses (a bound that fails
-// its check, too); nothing is written then.
+// when source and pool or model name different encoders, and whatever the method refuses (a bound
+// that fails its check, too); nothing is written then.
 ProtectReport ProtectEmbeddings(const ProtectOptions& options, const std::string& version);
 
 // One point of the curves: n candidates drawn from the pool, one draw for each speaker and repeat.

@@ -1,5 +1,7 @@
 #include "speaker/protect_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +24,10 @@ std::size_t DrawsPerSpeaker(const VoiceIndOptions& options, const ProtectCounts&
   return options.per == ProtectPer::kSpeaker ? 1 : counts.most_utterances;
 }
 
+ordered_json Allows(double eps) {
+  return {{"eer_floor", EerFloor(eps, 0.0)}, {"auc_ceiling", AucCeiling(eps, 0.0)}};
+}
+
 ordered_json VoiceIndRecord(const VoiceIndOptions& options, const ProtectCounts& counts) {
   const std::size_t draws = DrawsPerSpeaker(options, counts);
   const double spent = EpsilonPerSpeaker(options, counts);
@@ -40,7 +46,7 @@ ordered_json VoiceIndRecord(const VoiceIndOptions& options, const ProtectCounts&
       {"epsilon_per_speaker", spent},
       {"covers",
        "the choice of voiceprint alone; ids, labels and anything else released are not covered"}};
-  json["allows"] = {{"eer_floor", EerFloor(spent, 0.0)}, {"auc_ceiling", AucCeiling(spent, 0.0)}};
+  json["allows"] = Allows(spent);
   return json;
 }
 
@@ -65,21 +71,52 @@ ordered_json PoolRecord(const PoolOptions& options, const ProtectCounts& counts,
           {"guarantee", "none that is formal: measure it with an attacker"}};
 }
 
+ordered_json HidingGuarantee(const HidingFacts& facts) {
+  if (facts.noised == 0) return "none that is formal: measure it with an attacker";
+  if (!facts.eps) {
+    return "none: no noise was added (epsilon at use is infinite), and the noise of the training "
+           "guarantees nothing";
+  }
+  return {{"definition", "Pr(y|z)/Pr(y|z') <= exp(epsilon) for all z, z' that the model can make"},
+          {"protects", fmt::format("the {} coordinates with noise, of {} that the released "
+                                   "voiceprint is made from",
+                                   facts.noised, facts.latent)},
+          {"draws_per_speaker_at_most", facts.draws},
+          {"epsilon_per_speaker", facts.eps_speaker},
+          {"covers",
+           "these coordinates alone; the bound of the clip and the weights were learnt from other "
+           "people's voiceprints, which are not private; ids, labels and anything else released "
+           "are not covered"}};
+}
+
+ordered_json HidingRecord(const HidingFacts& facts) {
+  ordered_json json = {
+      {"model", facts.model}, {"attributes", facts.attributes}, {"dimension", facts.dimension}};
+  json["epsilon"] = facts.eps ? ordered_json(*facts.eps) : ordered_json(nullptr);
+  if (facts.eps) json["per"] = Text(facts.per);
+  json["guarantee"] = HidingGuarantee(facts);
+  if (facts.eps) json["allows"] = Allows(facts.eps_speaker);
+  return json;
+}
+
 }  // namespace
 
-ProtectCounts CountProtect(const EmbeddingSet& source, const EmbeddingSet& pool) {
+ProtectCounts CountProtect(const EmbeddingSet& source) {
   ProtectCounts counts;
   counts.utterances = source.size();
   for (const auto& [speaker, places] : source.BySpeaker()) {
     ++counts.speakers;
     counts.most_utterances = std::max(counts.most_utterances, places.size());
   }
+  return counts;
+}
+
+void CountPool(const EmbeddingSet& pool, ProtectCounts& counts) {
   const bool labelled = pool.WithoutGender().empty();
   for (const auto& [voice, places] : pool.BySpeaker()) {
     ++counts.pool_voices;
     if (labelled) ++counts.pool_genders[pool.genders.at(voice)];
   }
-  return counts;
 }
 
 double EpsilonPerSpeaker(const VoiceIndOptions& options, const ProtectCounts& counts) {
@@ -87,22 +124,30 @@ double EpsilonPerSpeaker(const VoiceIndOptions& options, const ProtectCounts& co
 }
 
 std::string ProtectRecord(const ProtectOptions& options, const ProtectCounts& counts,
-                          const std::string& version) {
-  const bool voice_ind = options.method == ProtectMethod::kVoiceInd;
+                          const std::optional<HidingFacts>& hiding, const std::string& version) {
   ordered_json record = {{"sotto", version}, {"verb", "protect-embedding"}};
-  record["method"] = voice_ind ? "voice-ind" : "pool";
-  if (voice_ind) {
-    record["voice_ind"] = VoiceIndRecord(options.voice_ind, counts);
+  const auto* voice_ind = std::get_if<VoiceIndProtection>(&options.by);
+  const auto* pool = std::get_if<PoolProtection>(&options.by);
+  bool draws = true, context = false;
+  if (voice_ind != nullptr) {
+    record["method"] = "voice-ind";
+    record["voice_ind"] = VoiceIndRecord(voice_ind->options, counts);
+    context = !voice_ind->options.context.empty();
+  } else if (pool != nullptr) {
+    record["method"] = "pool";
+    record["pool"] = PoolRecord(pool->options, counts, !pool->plda.empty());
+    context = !pool->options.context.empty();
   } else {
-    record["pool"] = PoolRecord(options.pool_options, counts, !options.plda.empty());
+    record["method"] = hiding->method;
+    record["hiding"] = HidingRecord(*hiding);
+    draws = hiding->eps.has_value();
+    context = !std::get<HiderProtection>(options.by).options.context.empty();
   }
-  record["randomness"] = Randomness(options);
-  record["context_given"] =
-      !(voice_ind ? options.voice_ind.context : options.pool_options.context).empty();
+  record["randomness"] = draws ? Randomness(options) : "none: nothing is drawn";
+  record["context_given"] = context;
   record["ids"] = "kept";
-  record["counts"] = {{"utterances", counts.utterances},
-                      {"speakers", counts.speakers},
-                      {"pool_voices", counts.pool_voices}};
+  record["counts"] = {{"utterances", counts.utterances}, {"speakers", counts.speakers}};
+  if (counts.pool_voices > 0) record["counts"]["pool_voices"] = counts.pool_voices;
   record["complete"] = true;
   return DumpJson(record, 2) + "\n";
 }

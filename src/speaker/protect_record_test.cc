@@ -36,12 +36,13 @@ class ProtectRecords : public ::testing::Test {
  protected:
   void SetUp() override {
     WriteEmbeddings(Voices("p", 30, 2, 2), folder_ / "pool");
-    options_.pool = folder_ / "pool";
-    options_.voice_ind.eps = 0.1;
+    voice_ind_.pool = pool_.pool = folder_ / "pool";
+    voice_ind_.options.eps = 0.1;
     options_.files.npy = true;
   }
   // A release of these embeddings, with a fresh key.
-  std::map<std::string, std::string> Release(const EmbeddingSet& set) {
+  std::map<std::string, std::string> Release(const EmbeddingSet& set, const Protection& by) {
+    options_.by = by;
     const std::string run = fmt::format("{}", runs_++);
     options_.in = folder_ / ("in" + run);
     options_.out = folder_ / ("out" + run);
@@ -53,35 +54,35 @@ class ProtectRecords : public ::testing::Test {
     EXPECT_EQ(files.at("sotto-run.json"), report.record);
     return files;
   }
-  void ExpectTheSame(const char* what) {
+  void ExpectTheSame(const char* what, const Protection& by) {
     const EmbeddingSet all = Voices("s", 4, 3, 1);
     EmbeddingSet other = all;
     // Another voice for the second speaker: one of the pool, so that the check, the distances and
     // the overlap of pool and speakers all differ.
     const EmbeddingSet pool = Voices("p", 30, 2, 2);
     for (Eigen::Index u = 3; u < 6; ++u) other.vectors.col(u) = pool.vectors.col(u % 2);
-    if (!options_.voice_ind.assignment_only) other.vectors.middleCols(3, 3).array() += 0.5F;
-    EXPECT_EQ(Release(all), Release(other)) << what;
+    if (!voice_ind_.options.assignment_only) other.vectors.middleCols(3, 3).array() += 0.5F;
+    EXPECT_EQ(Release(all, by), Release(other, by)) << what;
   }
 
   const testing::TemporaryFolder folder_;
   ProtectOptions options_;
+  VoiceIndProtection voice_ind_;
+  PoolProtection pool_;
   int runs_ = 0;
 };
 
 TEST_F(ProtectRecords, AreTheSameWhateverTheVoiceprint) {
-  ExpectTheSame("one draw for each speaker");
-  options_.voice_ind.per = ProtectPer::kUtterance;
-  ExpectTheSame("one draw for each utterance");
-  options_.voice_ind.assignment_only = true;
-  ExpectTheSame("the assignment alone, some speakers in the pool");
-  options_.pool.clear();
-  ExpectTheSame("the assignment alone, the speakers are the pool");
-  options_.pool = folder_ / "pool";
-  options_.method = ProtectMethod::kPool;
+  ExpectTheSame("one draw for each speaker", voice_ind_);
+  voice_ind_.options.per = ProtectPer::kUtterance;
+  ExpectTheSame("one draw for each utterance", voice_ind_);
+  voice_ind_.options.assignment_only = true;
+  ExpectTheSame("the assignment alone, some speakers in the pool", voice_ind_);
+  voice_ind_.pool.clear();
+  ExpectTheSame("the assignment alone, the speakers are the pool", voice_ind_);
   for (const char* region : {"random", "nearest", "sparse"}) {
-    options_.pool_options.region = ProgramPoolRegions().Find(region);
-    ExpectTheSame(region);
+    pool_.options.region = ProgramPoolRegions().Find(region);
+    ExpectTheSame(region, pool_);
   }
 }
 
@@ -95,23 +96,22 @@ TEST_F(ProtectRecords, DoNotNameOneOfTwentyCandidates) {
     one.ids = {"utterance"};
     one.speakers = {"somebody"};
     one.genders.clear();
-    told.insert(Release(one));
+    told.insert(Release(one, voice_ind_));
   }
   EXPECT_EQ(told.size(), 1U);
 }
 
 TEST_F(ProtectRecords, OfPoolsDoNotTellWhichGendersWereProtected) {
-  options_.method = ProtectMethod::kPool;
-  options_.pool_options.gender = TargetGender::kSame;
+  pool_.options.gender = TargetGender::kSame;
   EmbeddingSet pool = Voices("p", 30, 1, 2);
   for (const char* name : {"p1", "p3", "p5"})
     pool.genders[name] = Gender::kFemale;  // 18 women, 12 men
   WriteEmbeddings(pool, folder_ / "uneven");
-  options_.pool = folder_ / "uneven";
+  pool_.pool = folder_ / "uneven";
   const EmbeddingSet both = Voices("s", 4, 1, 1);
   EmbeddingSet women = both;
   for (auto& [speaker, gender] : women.genders) gender = Gender::kFemale;
-  const auto first = Release(both), second = Release(women);
+  const auto first = Release(both, pool_), second = Release(women, pool_);
   EXPECT_EQ(first.at("sotto-run.json"), second.at("sotto-run.json"));
   const auto record = nlohmann::json::parse(first.at("sotto-run.json"));
   EXPECT_EQ(record["pool"]["candidates"]["F"], 18);
@@ -119,7 +119,7 @@ TEST_F(ProtectRecords, OfPoolsDoNotTellWhichGendersWereProtected) {
 }
 
 TEST_F(ProtectRecords, KeepOfTheEncoderWhatComparingNeeds) {
-  const auto files = Release(Voices("s", 2, 1, 1));
+  const auto files = Release(Voices("s", 2, 1, 1), voice_ind_);
   const auto encoder = nlohmann::json::parse(files.at("encoder.json"));
   EXPECT_EQ(encoder,
             (nlohmann::json{{"encoder", "e"}, {"fingerprint", "00ff"}, {"dimension", 16}}));
@@ -132,7 +132,7 @@ TEST_F(ProtectRecords, MeasuredFiguresGoToAPrivateFileOnRequest) {
     measured = std::get<VoiceIndMeasured>(report.measured);
     return "figures";
   };
-  Release(Voices("s", 4, 3, 1));
+  Release(Voices("s", 4, 3, 1), voice_ind_);
   struct stat info {};
   ASSERT_EQ(::stat(options_.private_report.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U, 0600U);

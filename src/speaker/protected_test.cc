@@ -252,8 +252,9 @@ TEST(ProtectEmbeddings, WritesTheFolderAndItsRunRecord) {
   ProtectOptions options;
   options.in = folder / "in";
   options.out = folder / "out";
-  options.pool = folder / "pool";
-  options.voice_ind.eps = 30.0;
+  VoiceIndProtection by{folder / "pool", {}};
+  by.options.eps = 30.0;
+  options.by = by;
   const ProtectReport report = ProtectEmbeddings(options, "test");
   EXPECT_EQ(report.notes.size(), 2U);  // epsilon above 20, and genders are copied
   const auto record = nlohmann::json::parse(ReadTextFile(folder / "out/sotto-run.json"));
@@ -263,10 +264,12 @@ TEST(ProtectEmbeddings, WritesTheFolderAndItsRunRecord) {
   EXPECT_EQ(out.size(), 12U);
   EXPECT_THROW(ProtectEmbeddings(options, "test"), Error);  // OUT is there already
   options.out = folder / "second";
-  options.pool.clear();
+  by.pool.clear();
+  options.by = by;
   EXPECT_THROW(ProtectEmbeddings(options, "test"), Error);
   EXPECT_FALSE(std::filesystem::exists(folder / "second"));
-  options.voice_ind.assignment_only = true;
+  by.options.assignment_only = true;
+  options.by = by;
   ProtectEmbeddings(options, "test");
   const auto second = nlohmann::json::parse(ReadTextFile(folder / "second/sotto-run.json"));
   EXPECT_NE(second["voice_ind"]["guarantee"]["protects"].get<std::string>().find("assignment"),
