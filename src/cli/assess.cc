@@ -258,8 +258,7 @@ void AddAssessLegal(CLI::App& assess) {
   verb->add_option("TRIALS", flags->trials.inputs,
                    "A TSV with columns label, score, test, enrol_spk (or enrol) and test_spk (or "
                    "the enrolment of the target trial)")
-      ->expected(1, 1)
-      ->default_str("");
+      ->expected(1, 1);
   flags->trials.Add(*verb);
   verb->heading("Figures");
   verb->add_option("--population,-N", flags->options.population,

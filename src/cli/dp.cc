@@ -179,16 +179,13 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
       verb->add_option(
               "--lower", options.lower,
               "Smallest value, chosen without looking at the data; values outside are clamped")
-          ->allow_extra_args(false)
-          ->default_str("");
-  CLI::Option* upper = verb->add_option("--upper", options.upper, "Largest value")
-                           ->allow_extra_args(false)
-                           ->default_str("");
+          ->allow_extra_args(false);
+  CLI::Option* upper =
+      verb->add_option("--upper", options.upper, "Largest value")->allow_extra_args(false);
   if (name == "rr" || name == "exponential") {
     verb->add_option("--categories", options.categories,
                      "All possible values, separated by commas, in place of --lower and --upper")
         ->delimiter(',')
-        ->default_str("")
         ->excludes(lower)
         ->excludes(upper);
   }
@@ -213,8 +210,7 @@ void AddOne(CLI::App& dp, const std::string& name, const std::string& descriptio
         ->check(CLI::PositiveNumber);
   } else {
     verb->add_option("--keep", options.keep, "Copy this column too, unprotected; may be repeated")
-        ->allow_extra_args(false)
-        ->default_str("");
+        ->allow_extra_args(false);
     verb->add_option("-o,--out", flags->out, "File for the table; default: standard output",
                      "FILE");
     flags->force.Add(*verb);
@@ -278,33 +274,22 @@ void AddDpAudit(CLI::App& dp) {
       "refutes --claimed.",
       "  sotto dp audit --examples 1000 --guesses 100 --correct 95 --delta 1e-5\n"
       "  sotto dp audit --runs-in 500 --hits 450 --runs-out 500 --false-alarms 30 --claimed 1");
+  const auto count = [&](const char* name, std::uint64_t& value, const char* help) {
+    return verb->add_option(name, value, help)->default_str("");
+  };
   verb->heading("One run");
-  CLI::Option* examples = verb->add_option("--examples", flags->one.examples,
-                                           "Examples, each included with probability one half")
-                              ->default_str("");
-  CLI::Option* guesses = verb->add_option("--guesses", flags->one.guesses, "Guesses made")
-                             ->default_str("")
-                             ->needs(examples);
-  CLI::Option* correct =
-      verb->add_option("--correct", flags->one.correct, "Guesses that were right")
-          ->default_str("")
-          ->needs(guesses);
+  auto* examples =
+      count("--examples", flags->one.examples, "Examples, each included with probability one half");
+  auto* guesses = count("--guesses", flags->one.guesses, "Guesses made")->needs(examples);
+  auto* correct = count("--correct", flags->one.correct, "Guesses that were right")->needs(guesses);
   verb->heading("Many runs");
-  CLI::Option* runs_in =
-      verb->add_option("--runs-in", flags->many.runs_in, "Runs trained with the record")
-          ->default_str("")
-          ->excludes(examples);
-  CLI::Option* hits = verb->add_option("--hits", flags->many.hits, "Of these, judged \"in\"")
-                          ->default_str("")
-                          ->needs(runs_in);
-  CLI::Option* runs_out =
-      verb->add_option("--runs-out", flags->many.runs_out, "Runs trained without the record")
-          ->default_str("")
-          ->needs(runs_in);
-  CLI::Option* alarms =
-      verb->add_option("--false-alarms", flags->many.false_alarms, "Of these, judged \"in\"")
-          ->default_str("")
-          ->needs(runs_out);
+  auto* runs_in = count("--runs-in", flags->many.runs_in, "Runs trained with the record");
+  runs_in->excludes(examples);
+  auto* hits = count("--hits", flags->many.hits, "Of these, judged \"in\"")->needs(runs_in);
+  auto* runs_out = count("--runs-out", flags->many.runs_out, "Runs trained without the record");
+  auto* alarms = count("--false-alarms", flags->many.false_alarms, "Of these, judged \"in\"");
+  runs_out->needs(runs_in);
+  alarms->needs(runs_out);
   verb->heading("The claim");
   verb->add_option("--delta", flags->finding.delta, "Delta of the claim");
   verb->add_option("--error", flags->finding.error, "Probability that the bound is wrong");

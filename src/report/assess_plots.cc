@@ -87,9 +87,7 @@ Plot EcePlot(const EceProfile& profile) {
 
 Plot DetPlot(std::span<const RocPoint> points) {
   PlotSeries det{"system", Mark::kLine};
-  for (const RocPoint& point : points) {
-    det.Add(point.false_alarm, point.miss);
-  }
+  for (const RocPoint& point : points) det.Add(point.false_alarm, point.miss);
   std::vector<double> diagonal = {0.0005, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99};
   return {"det",
           "Detection error trade-off",

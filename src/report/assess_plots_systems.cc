@@ -125,13 +125,9 @@ std::vector<Plot> TandemPlots(const TandemScores& scores, const TandemResult& re
     cm_spoof.insert(cm_spoof.end(), attack.cm.begin(), attack.cm.end());
   }
   std::vector<Plot> plots;
-  const std::vector<double> diagonal = {0.0005, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99};
-  Plot det{"det",
-           "Detection error trade-off",
-           "Error rates of the subsystems as their thresholds move, on normal-deviate axes.",
-           {"false alarm rate", Scale::kProbit, 0.0005, 0.99, {}, true},
-           {"miss rate", Scale::kProbit, 0.0005, 0.99, {}, true},
-           {{"equal rates", Mark::kReference, diagonal, diagonal}}};
+  Plot det = DetPlot({});
+  det.caption = "Error rates of the subsystems as their thresholds move, on normal-deviate axes.";
+  det.series.resize(1);  // equal rates
   const auto add_det = [&](const std::string& name, std::span<const double> tar,
                            std::span<const double> other) {
     if (tar.empty() || other.empty()) return;

@@ -58,9 +58,7 @@ Plot EerByL(const LadderResult& result) {
       if (!fresh) place->second = std::min(place->second, row.Value("eer"));
     }
     PlotSeries line{Name(attacker), Mark::kMarked};
-    for (const auto& [l, eer] : lowest) {
-      line.Add(l, eer);
-    }
+    for (const auto& [l, eer] : lowest) line.Add(l, eer);
     return line;
   };
   for (const std::size_t i : WorstFirst(result)) {
@@ -95,19 +93,18 @@ std::vector<Plot> TrainingPlots(const std::vector<AttackerCurvePoint>& curve) {
            {loss}}};
 }
 
+// One colour for each name that `name_of` gives; points without one are not shown.
 Plot MapPlot(const std::string& id, const std::string& title, const std::string& caption,
-             const std::vector<MapPoint>& map, const std::vector<bool>& shown,
-             const std::vector<std::string>& names) {
-  Plot plot{id, title, caption, {""}, {""}};
+             const std::vector<MapPoint>& map, std::string (*name_of)(const MapPoint&)) {
+  Plot plot{id, title, caption};
   std::map<std::string, PlotSeries> series;
-  for (std::size_t i = 0; i < map.size(); ++i) {
-    if (!shown[i]) continue;
-    PlotSeries& one = series[names[i]];
-    one.name = names[i];
-    one.mark = Mark::kPoints;
-    one.Add(map[i].x, map[i].y);
+  for (const MapPoint& point : map) {
+    const std::string name = name_of(point);
+    if (name.empty()) continue;
+    PlotSeries& one = series.try_emplace(name, PlotSeries{name, Mark::kPoints}).first->second;
+    one.Add(point.x, point.y);
     one.labels.emplace_back();
-    one.hints.push_back(map[i].id);
+    one.hints.push_back(point.id);
   }
   for (auto& [name, one] : series) plot.series.push_back(std::move(one));
   return plot;
@@ -115,27 +112,21 @@ Plot MapPlot(const std::string& id, const std::string& title, const std::string&
 
 std::vector<Plot> MapPlots(const std::vector<MapPoint>& map) {
   if (map.empty()) return {};
-  std::vector<std::string> speakers, genders;
-  std::vector<bool> original, released, all(map.size(), true);
-  for (const MapPoint& point : map) {
-    speakers.push_back(point.speaker);
-    genders.push_back(
-        fmt::format("{}, {}", point.released ? "protected" : "original", Word(point.gender)));
-    original.push_back(!point.released);
-    released.push_back(point.released);
-  }
   return {MapPlot("map-original", "Embedding map: originals by speaker",
                   "t-SNE of originals and protected recordings together; this picture shows the "
                   "originals. Distances between far groups mean nothing.",
-                  map, original, speakers),
+                  map, [](const MapPoint& point) { return point.released ? "" : point.speaker; }),
           MapPlot("map-protected", "Embedding map: protected recordings by speaker",
                   "The same map. Colours that lie together here are speakers who can still be told "
                   "apart.",
-                  map, released, speakers),
+                  map, [](const MapPoint& point) { return point.released ? point.speaker : ""; }),
           MapPlot("map-gender", "Embedding map by gender",
                   "The same map, both sides. Separate regions of one gender among the protected "
                   "points mean that gender is left.",
-                  map, all, genders)};
+                  map, [](const MapPoint& point) {
+                    return fmt::format("{}, {}", point.released ? "protected" : "original",
+                                       Word(point.gender));
+                  })};
 }
 
 PageTable AttributeTable(const LadderResult& result) {

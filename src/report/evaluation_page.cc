@@ -306,35 +306,34 @@ PageTable SummaryTable(const Evaluation& evaluation) {
                   {"method", "strategy", "lowest EER %", "by", "D_sys", "ZEBRA bit"}};
   AddUtilityHeader(evaluation, table, "DNSMOS");
   table.header.emplace_back("RTF");
-  const auto begin = [&](const std::string& method, const std::string& strategy,
-                         const LadderRow* attacked) {
-    const bool known = attacked != nullptr && std::isfinite(attacked->Value("eer"));
-    std::vector<std::string> row = {method, strategy, "–", "–", "–", "–"};
-    if (!known) return row;
-    row[2] = Percent(Eer(attacked));
-    row[3] = Name(attacked->attacker);
-    row[4] = Decimal(attacked->Value("d_sys_unbiased"), 3);
-    row[5] = Decimal(attacked->Value("zebra.d_ece_bits"), 3);
-    return row;
-  };
-  const auto end = [&](std::vector<std::string> row, const UtilityResult& utility, Side side,
-                       Measure quality) {
+  const auto add = [&](const std::string& method, const std::string& strategy,
+                       const LadderRow* attacked, const UtilityResult& utility, Side side,
+                       Measure quality) -> std::vector<std::string>& {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {method, strategy, "–", "–", "–", "–"};
+    if (attacked != nullptr && std::isfinite(attacked->Value("eer"))) {
+      row = {method,
+             strategy,
+             Percent(Eer(attacked)),
+             Name(attacked->attacker),
+             Decimal(attacked->Value("d_sys_unbiased"), 3),
+             Decimal(attacked->Value("zebra.d_ece_bits"), 3)};
+    }
     for (const RecogniserJudgement& one : utility.recognisers) {
       row.push_back(Percent(ErrorRate("wer", one, side)));
     }
     row.push_back(Decimal(FindMeasure(utility, quality), 2));
-    table.rows.push_back(std::move(row));
+    return row;
   };
   for (const EvaluatedCell& cell : evaluation.cells) {
-    end(begin(cell.method, Name(cell.strategy), Lowest(cell.attack.ladder.rows)), cell.utility,
-        Side::kProtected, Measure::kOvrReleased);
-    table.rows.back().push_back(
-        Decimal(FindMeasure(cell.utility, Measure::kPitchCorrelationLagged), 2));
-    table.rows.back().push_back(Decimal(cell.protection.rtf.value_or(std::nan("")), 3));
+    auto& row = add(cell.method, Name(cell.strategy), Lowest(cell.attack.ladder.rows), cell.utility,
+                    Side::kProtected, Measure::kOvrReleased);
+    row.push_back(Decimal(FindMeasure(cell.utility, Measure::kPitchCorrelationLagged), 2));
+    row.push_back(Decimal(cell.protection.rtf.value_or(std::nan("")), 3));
   }
-  end(begin("none", "–", Unprotected(evaluation)), evaluation.cells.front().utility,
-      Side::kOriginal, Measure::kOvrOriginal);
-  table.rows.back().insert(table.rows.back().end(), 2, "–");
+  auto& row = add("none", "–", Unprotected(evaluation), evaluation.cells.front().utility,
+                  Side::kOriginal, Measure::kOvrOriginal);
+  row.insert(row.end(), 2, "–");
   return table;
 }
 
