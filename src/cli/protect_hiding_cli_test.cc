@@ -1,4 +1,4 @@
-// `sotto train hide` and `sotto protect-embedding` by a defence, from end to end.
+// `sotto protect-embedding` by defences that hide attributes, from end to end.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ class ProtectByDefence : public ::testing::Test {
   std::string Model(const std::string& method) const {
     const auto definition = ProgramHiders().Find(method);
     std::map<std::string, std::string> given;
-    if (definition->Find("eps-train") != nullptr) given = {{"eps-train", "inf"}, {"epochs", "2"}};
+    if (definition->Find("eps-train") != nullptr) given = {{"eps-train", "1000"}, {"epochs", "2"}};
     HiderData data = testing::AttributeVoices(30, 8, 3);
     data.x.colwise().normalize();
     const std::string file = Name(method + ".safetensors");

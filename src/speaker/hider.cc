@@ -20,6 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kKind = "attribute-hider";
 constexpr const char* kHeaderKey = "sotto.hider";
+constexpr std::size_t kMostJointCategories = 1U << 20U;
 
 std::string HeaderText(const HiderHeader& header, Index dimension) {
   ordered_json json = {{"method", header.method}, {"dimension", dimension}};
@@ -131,6 +132,13 @@ HiderHeader ReadHiderHeader(const TensorFile& file) {
     throw Error(fmt::format("{}: its header cannot be read: {}", file.where, e.what()));
   }
   if (header.attributes.empty()) throw Error(fmt::format("{}: hides no attribute", file.where));
+  std::size_t joint = 1;
+  for (const HiddenAttribute& attribute : header.attributes) {
+    joint *= attribute.categories.size();
+    if (joint <= kMostJointCategories) continue;
+    throw Error(fmt::format("{}: more than {} combinations of categories", file.where,
+                            kMostJointCategories));
+  }
   return header;
 }
 
@@ -202,6 +210,13 @@ HideRelease HideAttributes(const Hider& hider, const EmbeddingSet& source,
     }
   }
   release.set.vectors = UnitLength(hider.FromLatent(z));
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (release.set.vectors.col(static_cast<Index>(i)).squaredNorm() > 0.5F) continue;
+    throw Error(
+        fmt::format("the model makes no voiceprint of '{}' (zeros, or no numbers): is it "
+                    "damaged?",
+                    source.ids[i]));
+  }
   return release;
 }
 

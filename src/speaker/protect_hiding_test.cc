@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/testing.h"
 #include "dp/allows.h"
+#include "speaker/affine_hider.h"
 #include "speaker/hider_testing.h"
 #include "speaker/protect_embeddings.h"
 #include "speaker/voices_testing.h"
@@ -29,7 +30,7 @@ constexpr int kDimension = 12;
 std::unique_ptr<Hider> Fit(const std::string& name, bool ages = false, std::uint64_t seed = 1) {
   const auto method = ProgramHiders().Find(name);
   std::map<std::string, std::string> given;
-  for (const auto& [parameter, value] : std::map<std::string, std::string>{{"eps-train", "inf"},
+  for (const auto& [parameter, value] : std::map<std::string, std::string>{{"eps-train", "1000"},
                                                                            {"epochs", "2"},
                                                                            {"steps", "3"},
                                                                            {"rounds", "2"},
@@ -282,6 +283,14 @@ TEST_F(ProtectHiding, RefusesWhatDoesNotFitInOneLineAndWritesNothing) {
   file.metadata["sotto.kind"] = "encoder";
   WriteTensorFile(folder_ / "leace", file, StoredAs::kFloat32);
   ExpectRefusal(By("leace"), "not a model that hides attributes");
+  HiderHeader header = Fit("leace")->Header();
+  const AffineMap nothing = {Eigen::MatrixXf::Zero(kDimension, kDimension),
+                             Eigen::VectorXf::Zero(kDimension)};
+  WriteHider(AffineHider(header, {nothing}), folder_ / "leace", IfExists::kReplace);
+  ExpectRefusal(By("leace"), "the model makes no voiceprint of 's0-0'");
+  header.attributes.assign(21, header.attributes[0]);
+  WriteHider(AffineHider(header, {nothing}), folder_ / "leace", IfExists::kReplace);
+  ExpectRefusal(By("leace"), "more than 1048576 combinations of categories");
   WriteFileAtomically(folder_ / "leace", whole);
 
   options_.private_report = folder_ / "private.json";
