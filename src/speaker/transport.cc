@@ -31,6 +31,7 @@ MatrixXd Power(const MatrixXd& a, double p) {
 struct Cell {
   VectorXd mean;     // of the speakers' means
   MatrixXd between;  // covariance of the speakers' means
+  MatrixXd total;    // of a voiceprint of any speaker: the means' own errors are not counted twice
   MatrixXd within;   // mean of the speakers' covariances; zeros where nobody has two voiceprints
   std::size_t speakers = 0;
   bool has_within = false;
@@ -44,11 +45,13 @@ Cell MeasureCell(const HiderData& data, const std::map<int, std::vector<Index>>&
   cell.within = MatrixXd::Zero(d, d);
   Index at = 0;
   std::size_t measured = 0;
+  double inverse = 0.0;
   for (const auto& [speaker, places] : speakers) {
     MatrixXd x(d, std::ssize(places));
     for (Index i = 0; i < x.cols(); ++i)
       x.col(i) = data.x.col(places[static_cast<std::size_t>(i)]).cast<double>();
     means.col(at) = x.rowwise().mean();
+    inverse += 1.0 / static_cast<double>(x.cols()) / static_cast<double>(speakers.size());
     if (x.cols() > 1) {
       x.colwise() -= means.col(at);
       cell.within.noalias() += x * x.transpose() / static_cast<double>(x.cols() - 1);
@@ -62,6 +65,7 @@ Cell MeasureCell(const HiderData& data, const std::map<int, std::vector<Index>>&
   means.colwise() -= cell.mean;
   cell.between =
       means * means.transpose() / static_cast<double>(std::max<Index>(1, means.cols() - 1));
+  cell.total = cell.between + (1.0 - inverse) * cell.within;
   return cell;
 }
 
@@ -134,12 +138,41 @@ MatrixXd DifferenceScatter(const std::vector<Domain>& corpora, const std::vector
   return scatter;
 }
 
+// How whole corpora are shifted: the weighted scatter of their middles.
+MatrixXd ShiftScatter(const std::vector<Domain>& corpora) {
+  std::vector<VectorXd> middles;
+  VectorXd common = VectorXd::Zero(corpora.front().groups.front().mean.size());
+  for (const Domain& corpus : corpora) {
+    middles.emplace_back(VectorXd::Zero(common.size()));
+    for (const Cell& cell : corpus.groups) {
+      middles.back() += cell.mean / static_cast<double>(corpus.groups.size());
+    }
+    common += corpus.weight * middles.back();
+  }
+  MatrixXd scatter = MatrixXd::Zero(common.size(), common.size());
+  for (std::size_t i = 0; i < corpora.size(); ++i) {
+    const VectorXd off = middles[i] - common;
+    scatter += corpora[i].weight * off * off.transpose();
+  }
+  return scatter;
+}
+
+// Turns columns from `first` on so that those with most of the scatter come first.
+void TurnTowards(const MatrixXd& scatter, Index first, MatrixXd& basis, MatrixXd& turn) {
+  const Index rest = basis.cols() - first;
+  const MatrixXd own = basis.rightCols(rest);
+  const MatrixXd vectors =
+      DecomposeSymmetric(own.transpose() * scatter * own).vectors.rowwise().reverse();
+  basis.rightCols(rest) = own * vectors;
+  turn.rightCols(rest) = (turn.rightCols(rest) * vectors).eval();
+}
+
 }  // namespace
 
 void TransportOptions::Validate() const {
-  if (dimension < 2 || erased < 0 || erased > dimension - 2) {
+  if (dimension < 2 || erased < 0 || erased_shifts < 0 || erased + erased_shifts > dimension - 2) {
     throw Error(fmt::format("transport: {} dimensions of which {} are erased: two must be left",
-                            dimension, erased));
+                            dimension, erased + erased_shifts));
   }
   if (!(shrink >= 0.0 && shrink <= 1.0) || !(within_floor > 0.0) || !(flattening >= 0.0)) {
     throw Error(
@@ -186,8 +219,7 @@ TransportSpace::TransportSpace(const HiderData& data, const TransportOptions& op
     between += share * Mean(
                            corpora, g, [](const Cell& c) { return c.between; }, true);
     means.push_back(Mean(corpora, g, [](const Cell& c) { return c.mean; }));
-    totals.push_back(
-        Mean(corpora, g, [](const Cell& c) -> MatrixXd { return c.between + c.within; }));
+    totals.push_back(Mean(corpora, g, [](const Cell& c) { return c.total; }));
   }
   // What a speaker's voiceprints and the groups' differences do from one corpus to the next is what
   // speakers must stand out of (Fukunaga 1990, ch. 10).
@@ -201,44 +233,50 @@ TransportSpace::TransportSpace(const HiderData& data, const TransportOptions& op
   const VectorXd ratios = lda.values.tail(k).reverse().cwiseMax(1e-9);
   basis_ = whitener * lda.vectors.rightCols(k).rowwise().reverse() *
            (1.0 + ratios.array()).rsqrt().matrix().asDiagonal();
-  // The most varying directions first.
-  const MatrixXd turn =
-      DecomposeSymmetric(basis_.transpose() * scatter * basis_).vectors.rowwise().reverse();
-  basis_ = basis_ * turn;
+  MatrixXd turn = MatrixXd::Identity(k, k);
+  TurnTowards(scatter, 0, basis_, turn);
+  // Deviations from a mean of all corpora: there are fewer directions than corpora.
+  const auto n_corpora = static_cast<Index>(corpora.size());
+  telling_ = std::min({static_cast<Index>(options_.erased),
+                       (n_corpora - 1) * static_cast<Index>(n_groups - 1), k - 2});
+  TurnTowards(ShiftScatter(corpora), telling_, basis_, turn);
+  erased_ = telling_ +
+            std::min({static_cast<Index>(options_.erased_shifts), n_corpora - 1, k - 2 - telling_});
   const VectorXd weights = (ratios.array() / (1.0 + ratios.array())).pow(options_.flattening);
   scale_ = (turn.transpose() * weights.asDiagonal() * turn).diagonal();
-  erased_ = std::min<Index>(options_.erased, k - 2);
   for (std::size_t g = 0; g < n_groups; ++g) {
     means_.push_back(basis_.transpose() * means[g]);
     covariances_.push_back(basis_.transpose() * totals[g] * basis_);
   }
 }
 
-std::vector<AffineMap> TransportSpace::Maps(Index first) const {
-  const Index k = Dimension() - first;
+std::vector<AffineMap> TransportSpace::Maps(Index first, Index count) const {
   std::vector<MatrixXd> covariances;
-  MatrixXd pooled = MatrixXd::Zero(k, k);
+  MatrixXd pooled = MatrixXd::Zero(count, count);
   for (const MatrixXd& c : covariances_) {
-    covariances.push_back(c.bottomRightCorner(k, k));
+    covariances.emplace_back(c.block(first, first, count, count));
     pooled += covariances.back() / static_cast<double>(covariances_.size());
   }
   for (MatrixXd& c : covariances) c = (1.0 - options_.shrink) * c + options_.shrink * pooled;
   const MatrixXd common = WassersteinBarycentre(covariances);
   std::vector<AffineMap> maps;
   for (std::size_t g = 0; g < covariances.size(); ++g) {
-    const MatrixXd map = scale_.tail(k).asDiagonal() * GaussianTransport(covariances[g], common);
-    const MatrixXd whole = map * basis_.rightCols(k).transpose();
-    maps.push_back({whole.cast<float>(), (-map * means_[g].tail(k)).cast<float>()});
+    const MatrixXd map =
+        scale_.segment(first, count).asDiagonal() * GaussianTransport(covariances[g], common);
+    const MatrixXd whole = map * basis_.middleCols(first, count).transpose();
+    maps.push_back({whole.cast<float>(), (-map * means_[g].segment(first, count)).cast<float>()});
   }
   return maps;
 }
 
 AffineHider FitTransport(const HiderData& data, const TransportOptions& options) {
   const TransportSpace space(data, options);
-  const std::string settings = fmt::format(
-      "dimension {}, erased {}, shrink {:g}, within floor {:g}, flattening {:g}", options.dimension,
-      options.erased, options.shrink, options.within_floor, options.flattening);
-  return {HeaderOf(data, "transport", settings), space.Maps(space.Erased())};
+  const std::string settings =
+      fmt::format("dimension {}, erased {} + {}, shrink {:g}, within floor {:g}, flattening {:g}",
+                  options.dimension, space.Telling(), space.Erased() - space.Telling(),
+                  options.shrink, options.within_floor, options.flattening);
+  return {HeaderOf(data, "transport", settings),
+          space.Maps(space.Erased(), space.Dimension() - space.Erased())};
 }
 
 namespace {
@@ -273,6 +311,10 @@ std::vector<Parameter> TransportParameters() {
            .preset = std::to_string(preset.erased),
            .help = "directions left out, those in which the groups' difference varies most between "
                    "corpora"},
+          {.name = "erased-shifts",
+           .kind = Parameter::Kind::kNumber,
+           .preset = std::to_string(preset.erased_shifts),
+           .help = "directions left out besides, those in which whole corpora are shifted"},
           {.name = "shrink",
            .kind = Parameter::Kind::kNumber,
            .preset = fmt::format("{:g}", preset.shrink),
@@ -283,6 +325,7 @@ TransportOptions ReadTransportOptions(const ParameterValues& values) {
   TransportOptions options;
   options.dimension = static_cast<int>(*values.Number("dimension"));
   options.erased = static_cast<int>(*values.Number("erased"));
+  options.erased_shifts = static_cast<int>(*values.Number("erased-shifts"));
   options.shrink = *values.Number("shrink");
   options.Validate();
   return options;

@@ -8,9 +8,9 @@
 //
 // in the k coordinates that tell speakers apart best. What a map of estimated moments leaves to an
 // attacker grows with k²/n for n training speakers of a group (each map carries the errors of its
-// own estimates), so few coordinates and many speakers are what protects; and groups do not differ
-// by the same vector in every corpus, so the directions in which that difference varies most
-// between corpora are left out.
+// own estimates), so few coordinates and many speakers are what protects. Groups do not differ by
+// the same vector in every corpus, and maps that differ from group to group turn a shift of a whole
+// corpus into one between groups: the directions in which corpora vary most in either are left out.
 #pragma once
 
 #include <Eigen/Core>
@@ -22,12 +22,15 @@
 namespace sotto {
 
 struct TransportOptions {
-  int dimension = 40;          // k, before directions are left out
-  int erased = 4;              // directions in which the groups' difference varies between corpora
-  double shrink = 0.1;         // of C_g towards the mean of all groups
+  int dimension = 32;          // k, before directions are left out
+  int erased = 4;              // directions in which the groups' difference varies between corpora;
+                               // of n corpora there are n − 1
+  int erased_shifts = 3;       // and directions in which whole corpora are shifted
+  double shrink = 0.15;        // of C_g towards the mean of all groups
   double within_floor = 0.02;  // of the mean variance within speakers, added to each
-  double flattening = 0.5;  // coordinates are scaled by (b/(1 + b))^flattening, b between speakers
-                            // in units of within: 0 as transported, 1 as a Gaussian model weighs
+  // Coordinates are scaled by (b/(1 + b))^flattening, b between speakers in units of within: 0 as
+  // transported, 1 as a Gaussian model weighs them.
+  double flattening = 0.5;
 
   void Validate() const;  // throws Error
 };
@@ -38,11 +41,13 @@ class TransportSpace {
   // Throws Error where a group has fewer than two speakers, or no speaker two voiceprints.
   TransportSpace(const HiderData& data, const TransportOptions& options);
 
-  // Coordinates of the whitened space, those that are to be erased first.
-  Eigen::Index Erased() const { return erased_; }
+  // Coordinates are whitened and turned: first those in which the groups' difference varies, then
+  // the shifts of corpora, then all others.
+  Eigen::Index Telling() const { return telling_; }
+  Eigen::Index Erased() const { return erased_; }  // with the shifts
   Eigen::Index Dimension() const { return basis_.cols(); }
-  // Of each group, onto the barycentre in the coordinates from `first` on, flattened.
-  std::vector<AffineMap> Maps(Eigen::Index first) const;
+  // Of each group, onto the barycentre of `count` coordinates from `first` on, flattened.
+  std::vector<AffineMap> Maps(Eigen::Index first, Eigen::Index count) const;
 
  private:
   TransportOptions options_;
@@ -50,7 +55,7 @@ class TransportSpace {
   Eigen::VectorXd scale_;               // of each coordinate
   std::vector<Eigen::VectorXd> means_;  // of each group, k
   std::vector<Eigen::MatrixXd> covariances_;
-  Eigen::Index erased_ = 0;
+  Eigen::Index telling_ = 0, erased_ = 0;
 };
 
 // S of the groups' covariances, all of the same weight.
