@@ -45,6 +45,28 @@ TEST(Printing, AFigureSaysOnlyWhatIsKnown) {
   EXPECT_EQ(JsonText({{"id", "\xff"}}), "{\n  \"id\": \"\\\\xff\"\n}\n");
 }
 
+TEST(Printing, FieldsStandInTheirOrderAndNumbersByOneRule) {
+  JsonFields f;
+  f("b", kInfinity)("a", std::optional<double>())("c")("x", 1)("y", std::optional<bool>(true));
+  f("c")("z", "text");
+  f("list", JsonList(std::vector<int>{1, 2}, [](int n) { return JsonFields()("n", n); }));
+  EXPECT_EQ(f.json().dump(), R"({"b":"inf","a":null,"c":{"x":1,"y":true,"z":"text"},)"
+                             R"("list":[{"n":1},{"n":2}]})");
+  EXPECT_EQ(JsonFields().Text(), "{}\n");
+  EXPECT_EQ(JsonList(std::vector<int>(), [](int n) { return n; }).dump(), "[]");
+}
+
+TEST(Printing, WhatIsNotFiniteIsADashInTables) {
+  EXPECT_EQ(Decimal(std::nan(""), 2) + Decimal(nullptr, 1) + Decimal(kInfinity, 1), "–––");
+  Figure share;
+  share.value = 0.1234;
+  EXPECT_EQ(Percent(&share), "12.3");
+  share.interval = Interval{0.1, 0.2};
+  EXPECT_EQ(Percent(share), "12.3 [10.0, 20.0]");
+  EXPECT_EQ(OnlyPercent(&share), "12.3");
+  EXPECT_EQ(Percent(static_cast<const Figure*>(nullptr)), "–");
+}
+
 TEST(Printing, ColumnsAreAsWideAsTheirLettersAndLinesEndWithText) {
   EXPECT_EQ(TableText({"Title", {"a", "b", "c"}, {{"é", "22", ""}, {"333", "4", "5"}}}),
             "Title\na    b   c\né    22\n333  4   5\n\n");

@@ -55,7 +55,8 @@ class JsonFields {
     (*json_)[name] = JsonValue(value);
     return *this;
   }
-  // Those of the object that stands under this name.
+  // Those of the object that stands under this name. To be used before the object around it gets
+  // another field, which may move it.
   JsonFields operator()(const std::string& name) {
     return JsonFields(std::shared_ptr<nlohmann::ordered_json>(json_, &(*json_)[name]));
   }
