@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
+#include "cli/train_hide.h"
 #include "cli/verbs.h"
 #include "report/verb_figures.h"
 
@@ -134,6 +135,7 @@ void AddTrain(CLI::App& app) {
     fmt::print("{}: {}\n", flags->out, PackText(made));
   });
   AddTrainNeural(*verb);
+  AddTrainHide(*verb);
 }
 
 }  // namespace sotto::cli

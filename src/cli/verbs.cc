@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <map>
 #include <vector>
 
 #include "base/error.h"
@@ -11,40 +11,6 @@
 
 namespace sotto::cli {
 namespace {
-
-using Kind = Parameter::Kind;
-
-// One flag for a parameter, however many methods have it.
-struct SharedParameter {
-  const Parameter* parameter;  // of the first of them
-  std::vector<std::string> owners, choices;
-  bool same_preset = true;
-};
-
-std::vector<SharedParameter> AllParameters(const MethodTable& methods) {
-  std::vector<SharedParameter> all;
-  for (const auto& method : methods.All()) {
-    for (const Parameter& parameter : method->Parameters()) {
-      auto shared = std::find_if(all.begin(), all.end(), [&](const SharedParameter& known) {
-        return known.parameter->name == parameter.name;
-      });
-      if (shared == all.end()) shared = all.insert(shared, {&parameter, {}, {}});
-      shared->owners.push_back(method->Name());
-      shared->same_preset &= shared->parameter->preset == parameter.preset;
-      for (const std::string& choice : parameter.choices) {
-        const bool known = std::find(shared->choices.begin(), shared->choices.end(), choice) !=
-                           shared->choices.end();
-        if (!known) shared->choices.push_back(choice);
-      }
-    }
-  }
-  return all;
-}
-
-std::string HeadingOf(const SharedParameter& shared, const MethodTable& methods) {
-  if (shared.owners.size() == methods.All().size()) return "Method";
-  return "With --method " + ListOf(shared.owners);
-}
 
 std::string MethodHelp(const MethodTable& methods) {
   std::vector<std::string> ways;
@@ -101,43 +67,25 @@ void TargetFlags::Add(CLI::App& verb) {
   verb.add_option("--context", context, "A text that separates releases that share a key", "TEXT");
 }
 
+MethodFlags::MethodFlags() : flags_(ProgramMethods()) {}
+
 void MethodFlags::Add(CLI::App& verb, bool streams) {
   const MethodTable& methods = ProgramMethods();
   verb.heading("Method");
   verb.add_option("--method", method_, MethodHelp(methods))
       ->default_str(kDefaultMethod)
       ->check(CLI::IsMember(methods.Names()));
-  for (const SharedParameter& shared : AllParameters(methods)) {
-    const Parameter& parameter = *shared.parameter;
-    if (streams && !parameter.in_streams) continue;
-    const std::string flag =
-        "--" + parameter.name + (parameter.alias.empty() ? "" : ",--" + parameter.alias);
-    verb.heading(HeadingOf(shared, methods));
-    if (parameter.kind == Kind::kSwitch) {
-      options_[parameter.name] = verb.add_flag(flag, switches_[parameter.name], parameter.help);
-      continue;
-    }
-    CLI::Option* option = verb.add_option(flag, values_[parameter.name], parameter.help);
-    if (!parameter.unit.empty()) option->type_name(parameter.unit);
-    if (!shared.choices.empty()) option->check(CLI::IsMember(shared.choices));
-    option->default_str(shared.same_preset ? parameter.preset : "");
-    options_[parameter.name] = option;
-  }
+  flags_.Add(verb, "Method",
+             [streams](const Parameter& parameter) { return !streams || parameter.in_streams; });
 }
 
 VoiceOptions MethodFlags::Options() const {
-  const MethodTable& methods = ProgramMethods();
-  VoiceOptions options(methods.Find(method_.empty() ? kDefaultMethod : method_));
+  VoiceOptions options(ProgramMethods().Find(method_.empty() ? kDefaultMethod : method_));
   CheckUsage([&] {
-    for (const auto& [name, option] : options_) {
-      if (option->count() == 0) continue;
-      if (options.Method().Find(name) == nullptr) {
-        throw Error(fmt::format("{}; the method here is {}{}", BelongsTo(name, methods),
-                                options.MethodName(), method_.empty() ? ", the default" : ""));
-      }
-      const auto value = values_.find(name);
-      options.Set(name, value == values_.end() ? "" : value->second);
-    }
+    flags_.Read(options.Method(), method_.empty() ? ", the default" : "",
+                [&options](const std::string& name, const std::string& value) {
+                  options.Set(name, value);
+                });
   });
   return options;
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/flags.h"
+#include "cli/table_flags.h"
 #include "targets/targets.h"
 #include "voice/voice_options.h"
 
@@ -61,16 +61,15 @@ struct TargetFlags {
 // --method and the parameters of all methods in the table, shared by the same verbs.
 class MethodFlags {
  public:
+  MethodFlags();
   // `streams`: without those that a stream does not take.
   void Add(CLI::App& verb, bool streams = false);
   // The method, with what the flags say. Bad usage where a flag belongs to another method.
   VoiceOptions Options() const;
 
  private:
-  std::string method_;                         // empty: the default
-  std::map<std::string, std::string> values_;  // of parameters that are no switches
-  std::map<std::string, bool> switches_;
-  std::map<std::string, CLI::Option*> options_;  // by parameter
+  std::string method_;  // empty: the default
+  TableFlags flags_;
 };
 
 // --strategy: not given, the default of the method.

@@ -157,6 +157,18 @@ TEST(AdversarialNet, TheNoiseComesAfterTheClip) {
   }
 }
 
+TEST(AdversarialNet, TheNoiseOfTrainingsIsLaplace) {
+  SeededRng rng(1);
+  const MatrixXf noise = TrainingNoise(100, 2000, rng);
+  const auto share = [&](float above) {
+    return static_cast<double>((noise.array() > above).count()) / 200000.0;
+  };
+  for (const float x : {-2.0F, -0.5F, 0.0F, 1.0F, 3.0F}) {
+    const double right = x < 0.0F ? 1.0 - 0.5 * std::exp(x) : 0.5 * std::exp(-x);
+    EXPECT_NEAR(share(x), right, 5.0 * std::sqrt(right * (1.0 - right) / 200000.0)) << x;
+  }
+}
+
 struct Voices {
   MatrixXf x;
   MatrixXi categories;

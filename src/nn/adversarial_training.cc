@@ -48,17 +48,6 @@ void DrawLayer(MatrixXf& weight, VectorXf& bias, Index outputs, Index inputs, Se
   for (float& v : bias) v = static_cast<float>(most * (2.0 * rng.Uniform() - 1.0));
 }
 
-// Laplace noise for the training: 24 bits, which is no mechanism.
-MatrixXf LaplaceNoise(Index rows, Index columns, double scale, SeededRng& rng) {
-  MatrixXf noise(rows, columns), sign(rows, columns);
-  for (Index i = 0; i < noise.size(); ++i) {
-    const std::uint64_t bits = rng();
-    noise.data()[i] = static_cast<float>((bits >> 40) + 1) * 0x1p-24F;
-    sign.data()[i] = (bits & 1) != 0 ? 1.0F : -1.0F;
-  }
-  return (static_cast<float>(-scale) * noise.array().log() * sign.array()).matrix();
-}
-
 // Adam of a net's arrays.
 class Optimiser {
  public:
@@ -80,16 +69,27 @@ class Optimiser {
   std::vector<Adam> moments_;
 };
 
+// Encoder and decoder with the running statistics of the batch norm.
+struct Trained {
+  Coder<float> coder;
+  VectorXf mean, variance;
+
+  std::vector<Eigen::Map<VectorXf>> Arrays() {
+    auto all = coder.Arrays();
+    all.push_back(Flat(mean));
+    all.push_back(Flat(variance));
+    return all;
+  }
+};
+
 // All that the next epoch depends on.
 struct State {
-  Coder<float> coder, gradient;
-  VectorXf mean, variance;  // running
+  Trained now, average, best;
+  Coder<float> gradient;
   std::vector<Discriminator<float>> discriminators;
   std::vector<Optimiser> optimisers;  // of the coder and of each discriminator
   double bound = 0.0;
   int steps = 0, epoch = 0;  // done
-  Coder<float> best_coder;
-  VectorXf best_mean, best_variance;
   double best_score = std::numeric_limits<double>::infinity();
   int best_epoch = 0;
 };
@@ -114,9 +114,9 @@ class Training {
   std::vector<Index> DrawOrder(SeededRng& rng) const;
   MatrixXf Noise(SeededRng& rng) const;
   void Step(const Index* columns, SeededRng& rng);
+  void Average();
   void Epoch();
-  AdversarialAutoencoder Net(const Coder<float>& coder, const VectorXf& mean,
-                             const VectorXf& variance) const;
+  AdversarialAutoencoder Net(const Trained& trained) const;
   void Judge(const AutoencoderScore& score);
   std::map<std::string, Eigen::Map<VectorXf>> Arrays();
   std::string Identity() const;
@@ -164,7 +164,7 @@ void Training::Gather() {
 
 void Training::First() {
   SeededRng rng = RngOfEpoch(o_.seed, 0);
-  Coder<float>& coder = s_.coder;
+  Coder<float>& coder = s_.now.coder;
   DrawLayer(coder.encoder, coder.encoder_bias, o_.latent, x_.rows(), rng);
   coder.gain = VectorXf::Ones(o_.latent);
   coder.shift = VectorXf::Zero(o_.latent);
@@ -178,8 +178,9 @@ void Training::First() {
     s_.optimisers.emplace_back(net);
     s_.discriminators.push_back(std::move(net));
   }
-  s_.mean = VectorXf::Zero(o_.latent);
-  s_.variance = VectorXf::Ones(o_.latent);
+  s_.now.mean = VectorXf::Zero(o_.latent);
+  s_.now.variance = VectorXf::Ones(o_.latent);
+  s_.average = s_.now;
   s_.bound = MedianNorm();
 }
 
@@ -192,7 +193,8 @@ double Training::MedianNorm() {
     const std::vector<Index> columns(order.begin() + static_cast<Index>(at),
                                      order.begin() + static_cast<Index>(at) + batch_);
     const MatrixXf x = x_(Eigen::all, columns);
-    const auto latent = EncodeBatch<float>(s_.coder, x, std::numeric_limits<float>::infinity(), {});
+    const auto latent =
+        EncodeBatch<float>(s_.now.coder, x, std::numeric_limits<float>::infinity(), {});
     norms.insert(norms.end(), latent.norms.begin(), latent.norms.end());
   }
   const auto middle = norms.begin() + std::ssize(norms) / 2;
@@ -221,7 +223,7 @@ std::vector<Index> Training::DrawOrder(SeededRng& rng) const {
 
 MatrixXf Training::Noise(SeededRng& rng) const {
   if (std::isinf(o_.eps)) return {};
-  return LaplaceNoise(o_.latent, batch_, 2.0 * s_.bound / o_.eps, rng);
+  return TrainingNoise(o_.latent, batch_, rng) * static_cast<float>(2.0 * s_.bound / o_.eps);
 }
 
 // One step of the auto-encoder, then one of each discriminator on the voiceprints as the
@@ -234,16 +236,16 @@ void Training::Step(const Index* columns, SeededRng& rng) {
     categories.col(i) = categories_.col(columns[i]);
   }
   const auto bound = static_cast<float>(s_.bound);
-  const auto latent = EncodeBatch<float>(s_.coder, x, bound, Noise(rng));
-  LossOfCoder<float>(s_.coder, s_.discriminators, x, categories, bound, latent, o_.adversary,
+  const auto latent = EncodeBatch<float>(s_.now.coder, x, bound, Noise(rng));
+  LossOfCoder<float>(s_.now.coder, s_.discriminators, x, categories, bound, latent, o_.adversary,
                      &s_.gradient);
   ++s_.steps;
-  s_.optimisers[0].Step(s_.coder, s_.gradient, o_.learning_rate, s_.steps);
+  s_.optimisers[0].Step(s_.now.coder, s_.gradient, o_.learning_rate, s_.steps);
   const auto n = static_cast<float>(batch_);
-  s_.mean += kMomentum * (latent.mean - s_.mean);
-  s_.variance += kMomentum * (n / (n - 1.0F) * latent.variance - s_.variance);
+  s_.now.mean += kMomentum * (latent.mean - s_.now.mean);
+  s_.now.variance += kMomentum * (n / (n - 1.0F) * latent.variance - s_.now.variance);
 
-  const auto again = EncodeBatch<float>(s_.coder, x, bound, Noise(rng));
+  const auto again = EncodeBatch<float>(s_.now.coder, x, bound, Noise(rng));
   for (std::size_t a = 0; a < s_.discriminators.size(); ++a) {
     Discriminator<float> gradient = s_.discriminators[a];
     LossOfDiscriminator<float>(s_.discriminators[a], again.noisy,
@@ -252,21 +254,32 @@ void Training::Step(const Index* columns, SeededRng& rng) {
   }
 }
 
+// Faster at the beginning, so that the first weights are forgotten.
+void Training::Average() {
+  const double t = s_.steps;
+  const auto share = static_cast<float>(1.0 - std::min(o_.average, (1.0 + t) / (10.0 + t)));
+  auto to = s_.average.Arrays();
+  const auto from = s_.now.Arrays();
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += share * (from[i] - to[i]);
+}
+
 void Training::Epoch() {
   SeededRng rng = RngOfEpoch(o_.seed, ++s_.epoch);
   const std::vector<Index> order = DrawOrder(rng);
   for (std::size_t at = 0; at + Size(batch_) <= order.size(); at += Size(batch_)) {
     Step(order.data() + at, rng);
+    Average();
   }
 }
 
-AdversarialAutoencoder Training::Net(const Coder<float>& coder, const VectorXf& mean,
-                                     const VectorXf& variance) const {
+AdversarialAutoencoder Training::Net(const Trained& trained) const {
+  const Coder<float>& coder = trained.coder;
   AutoencoderWeights w;
   w.encoder = coder.encoder;
   w.encoder_bias = coder.encoder_bias;
-  w.scale = coder.gain.array() / (variance.array() + static_cast<float>(kBatchNormEpsilon)).sqrt();
-  w.shift = coder.shift - w.scale.cwiseProduct(mean);
+  w.scale = coder.gain.array() /
+            (trained.variance.array() + static_cast<float>(kBatchNormEpsilon)).sqrt();
+  w.shift = coder.shift - w.scale.cwiseProduct(trained.mean);
   w.decoder = coder.decoder;
   w.decoder_bias = coder.decoder_bias;
   w.bound = s_.bound;
@@ -274,13 +287,11 @@ AdversarialAutoencoder Training::Net(const Coder<float>& coder, const VectorXf& 
 }
 
 void Training::Judge(const AutoencoderScore& score) {
-  const double now = score ? score(Net(s_.coder, s_.mean, s_.variance)) : 0.0;
+  const double now = score ? score(Net(s_.average)) : 0.0;
   if (score && s_.best_epoch > 0 && !(now < s_.best_score)) return;
   s_.best_score = now;
   s_.best_epoch = s_.epoch;
-  s_.best_coder = s_.coder;
-  s_.best_mean = s_.mean;
-  s_.best_variance = s_.variance;
+  s_.best = s_.average;
 }
 
 TrainedAutoencoder Training::Run(const AutoencoderScore& score) {
@@ -303,8 +314,7 @@ TrainedAutoencoder Training::Run(const AutoencoderScore& score) {
     written = Clock::now();
   }
   WriteCheckpoint();
-  return {Net(s_.best_coder, s_.best_mean, s_.best_variance), s_.epoch, s_.best_epoch,
-          s_.best_score};
+  return {Net(s_.best), s_.epoch, s_.best_epoch, s_.best_score};
 }
 
 // Everything of the state that is an array, by its name in a checkpoint.
@@ -315,12 +325,9 @@ std::map<std::string, Eigen::Map<VectorXf>> Training::Arrays() {
       all.emplace(fmt::format("{}.{}", name, i), arrays[i]);
     }
   };
-  add("coder", s_.coder.Arrays());
-  if (s_.best_epoch > 0) {
-    add("best", s_.best_coder.Arrays());
-    add("best.statistics", std::vector{Flat(s_.best_mean), Flat(s_.best_variance)});
-  }
-  add("statistics", std::vector{Flat(s_.mean), Flat(s_.variance)});
+  add("net", s_.now.Arrays());
+  add("average", s_.average.Arrays());
+  if (s_.best_epoch > 0) add("best", s_.best.Arrays());
   for (std::size_t a = 0; a < s_.discriminators.size(); ++a) {
     add(fmt::format("discriminator.{}", a), s_.discriminators[a].Arrays());
   }
@@ -341,9 +348,9 @@ std::string Training::Identity() const {
   const auto bytes = [](const void* data, Index size, std::size_t each) {
     return std::string_view(static_cast<const char*>(data), Size(size) * each);
   };
-  std::string text =
-      fmt::format("{} {} {} {} {:.17g} {:.17g} {:.17g} {} {}", x.rows(), x.cols(), o_.latent,
-                  o_.hidden, o_.eps, o_.learning_rate, o_.adversary, o_.batch, o_.seed);
+  std::string text = fmt::format("{} {} {} {} {:.17g} {:.17g} {:.17g} {:.17g} {} {}", x.rows(),
+                                 x.cols(), o_.latent, o_.hidden, o_.eps, o_.learning_rate,
+                                 o_.adversary, o_.average, o_.batch, o_.seed);
   for (const int count : counts_) text += fmt::format(" {}", count);
   text += ContentDigest(bytes(x.data(), x.size(), sizeof(float)));
   text += ContentDigest(bytes(categories_.data(), categories_.size(), sizeof(int)));
@@ -378,9 +385,7 @@ void Training::ReadCheckpoint() {
       s_.epoch < 1 || s_.best_epoch < 1 || s_.steps < s_.epoch || !(s_.bound > 0.0)) {
     throw Error(fmt::format("{}: a number in it is none", file.where));
   }
-  s_.best_coder = s_.coder;
-  s_.best_mean = s_.mean;
-  s_.best_variance = s_.variance;
+  s_.best = s_.now;
   for (auto& [name, array] : Arrays()) {
     const NamedTensor& stored = file.Get(name, {array.size()});
     array = Eigen::Map<const VectorXf>(stored.values.data(), array.size());
@@ -388,6 +393,16 @@ void Training::ReadCheckpoint() {
 }
 
 }  // namespace
+
+MatrixXf TrainingNoise(Index rows, Index columns, SeededRng& rng) {
+  MatrixXf noise(rows, columns), sign(rows, columns);
+  for (Index i = 0; i < noise.size(); ++i) {
+    const std::uint64_t bits = rng();
+    noise.data()[i] = static_cast<float>((bits >> 40) + 1) * 0x1p-24F;
+    sign.data()[i] = (bits & 1) != 0 ? -1.0F : 1.0F;
+  }
+  return noise.array().log() * sign.array();
+}
 
 void AutoencoderOptions::Validate() const {
   if (!(eps > 0.0)) {
@@ -399,6 +414,9 @@ void AutoencoderOptions::Validate() const {
         fmt::format("auto-encoder: {} latent numbers, {} hidden units, {} epochs, batches "
                     "of {}: at least 1 each and batches of 2",
                     latent, hidden, epochs, batch));
+  }
+  if (!(average >= 0.0 && average < 1.0)) {
+    throw Error(fmt::format("auto-encoder: a moving average of {}; from 0 to below 1", average));
   }
   if (!(learning_rate > 0.0) || !(adversary >= 0.0) || !std::isfinite(adversary) || patience < 0) {
     throw Error(

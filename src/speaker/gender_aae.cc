@@ -14,6 +14,7 @@
 #include "nn/mlp.h"
 #include "speaker/hider_data.h"
 #include "speaker/hiders.h"
+#include "speaker/scoring.h"
 
 namespace sotto {
 namespace {
@@ -75,9 +76,12 @@ double AucOfSpeakers(const VectorXf& scores, const std::vector<std::uint8_t>& is
 // What held-out speakers say of an epoch.
 class HeldOut {
  public:
-  HeldOut(const HiderData& data, const Parts& parts, std::uint64_t seed) {
+  HeldOut(const HiderData& data, const Parts& parts, const AutoencoderOptions& options)
+      : eps_(options.eps) {
     const MatrixXf train = data.x(Eigen::all, parts.train);
     x_ = data.x(Eigen::all, parts.held);
+    SeededRng rng(options.seed);
+    noise_ = TrainingNoise(options.latent, x_.cols(), rng);
     for (const Index i : parts.held) speaker_.push_back(data.speaker[Size(i)]);
     for (Index a = 0; a < data.categories.rows(); ++a) {
       const std::size_t n = data.header.attributes[Size(a)].categories.size();
@@ -91,11 +95,11 @@ class HeldOut {
         };
         const auto learnt = is(parts.train), held = is(parts.held);
         if (!HasBoth(learnt) || !HasBoth(held)) continue;
-        MlpOptions options;
-        options.hidden = kAttackerHidden;
-        options.epochs = kAttackerEpochs;
-        options.seed = seed;
-        questions_.push_back({Mlp::Train(train, learnt, options), held});
+        MlpOptions attacker;
+        attacker.hidden = kAttackerHidden;
+        attacker.epochs = kAttackerEpochs;
+        attacker.seed = options.seed;
+        questions_.push_back({Mlp::Train(train, learnt, attacker), held});
       }
     }
   }
@@ -104,14 +108,19 @@ class HeldOut {
   std::size_t Speakers() const { return std::set<int>(speaker_.begin(), speaker_.end()).size(); }
 
   struct Answer {
-    double cosine = 0.0, off_chance = 0.0;  // mean of |2·AUC − 1|
+    double cosine = 0.0, noisy = 0.0;  // of original and protected, and under noise
+    double off_chance = 0.0;           // mean of |2·AUC − 1|
   };
   Answer Ask(const AdversarialAutoencoder& net) const {
-    MatrixXf out = net.Decode(net.Encode(x_));
-    out.colwise().normalize();
     Answer answer;
-    answer.cosine =
-        static_cast<double>(out.cwiseProduct(x_).sum()) / static_cast<double>(x_.cols());
+    MatrixXf y = net.Encode(x_);
+    const MatrixXf out = UnitLength(net.Decode(y));
+    const auto cosine = [this](const MatrixXf& to) {
+      return static_cast<double>(to.cwiseProduct(x_).sum()) / static_cast<double>(x_.cols());
+    };
+    answer.cosine = cosine(out);
+    y += static_cast<float>(2.0 * net.Bound() / eps_) * noise_;
+    answer.noisy = cosine(UnitLength(net.Decode(y)));
     for (const Question& one : questions_) {
       const double auc = AucOfSpeakers(one.attacker.Logits(out), one.is, speaker_);
       answer.off_chance += std::abs(2.0 * auc - 1.0) / static_cast<double>(questions_.size());
@@ -128,7 +137,8 @@ class HeldOut {
     return std::set<std::uint8_t>(labels.begin(), labels.end()).size() == 2;
   }
 
-  MatrixXf x_;
+  double eps_;
+  MatrixXf x_, noise_;
   std::vector<int> speaker_;
   std::vector<Question> questions_;
 };
@@ -172,12 +182,18 @@ std::vector<Parameter> AllParameters() {
                    throw Error(fmt::format("adversary-weight '{}': 0 or more is allowed", value));
                  }
                }},
+          {.name = "average",
+           .kind = Parameter::Kind::kNumber,
+           .unit = "X",
+           .preset = fmt::format("{}", o.average),
+           .help = "Decay of the moving average of the weights over the steps, which is what is "
+                   "kept; 0, as published: the weights themselves"},
           {.name = "keep",
            .preset = "best",
            .choices = {"best", "last"},
-           .help = "Which epoch's net: the best on held-out speakers, or the last one"},
+           .help = "Which epoch: the best on held-out speakers, or the last one"},
           Count("seed", static_cast<int>(o.seed),
-                "Seed of weights, order and noise of the training, which repeats exactly"),
+                "Seed of all that the training draws; it repeats exactly"),
           {.name = "checkpoint",
            .kind = Parameter::Kind::kPath,
            .unit = "FILE",
@@ -201,6 +217,7 @@ AutoencoderOptions Options(const ParameterValues& values) {
   options.patience = count("patience", 0);
   options.latent = count("latent", options.latent);
   options.adversary = values.Number("adversary-weight").value_or(options.adversary);
+  options.average = values.Number("average").value_or(options.average);
   options.seed = static_cast<std::uint64_t>(count("seed", 1));
   options.checkpoint = values.File("checkpoint");
   options.resume = values.File("resume");
@@ -222,12 +239,12 @@ class GenderAae : public HiderMethod {
     const AutoencoderOptions options = Options(values);
     CheckHiderData(data);
     const Parts parts = HoldOut(data, options.seed);
-    const HeldOut held_out(data, parts, options.seed);
+    const HeldOut held_out(data, parts, options);
     AutoencoderScore score;
     if (held_out.CanTell() && values.Value("keep") != "last") {
       score = [&held_out](const AdversarialAutoencoder& net) {
-        const auto [cosine, off_chance] = held_out.Ask(net);
-        return 1.0 - cosine + off_chance;
+        const HeldOut::Answer answer = held_out.Ask(net);
+        return 1.0 - answer.noisy + answer.off_chance;
       };
     }
     std::vector<int> counts;
@@ -249,14 +266,16 @@ class GenderAae : public HiderMethod {
  private:
   static std::string Settings(const AutoencoderOptions& options, const TrainedAutoencoder& trained,
                               const HeldOut& held_out) {
-    std::string text =
-        fmt::format("eps-train {}, adversary {}, latent {}, seed {}; epoch {} of {}, C {:.6g}",
-                    options.eps, options.adversary, options.latent, options.seed, trained.best,
-                    trained.epochs, trained.net.Bound());
+    std::string text = fmt::format(
+        "eps-train {}, adversary {}, latent {}, average {}, seed {}; epoch {} of {}, C {:.6g}",
+        options.eps, options.adversary, options.latent, options.average, options.seed, trained.best,
+        trained.epochs, trained.net.Bound());
     if (!held_out.CanTell()) return text;
-    const auto [cosine, off_chance] = held_out.Ask(trained.net);
-    return text + fmt::format("; on {} speakers held out: cos {:.3f}, |2 AUC - 1| {:.3f}",
-                              held_out.Speakers(), cosine, off_chance);
+    const HeldOut::Answer answer = held_out.Ask(trained.net);
+    return text +
+           fmt::format(
+               "; on {} speakers held out: cos {:.3f}, with noise {:.3f}, |2 AUC - 1| {:.3f}",
+               held_out.Speakers(), answer.cosine, answer.noisy, answer.off_chance);
   }
 };
 

@@ -10,12 +10,12 @@
 // A fifth of the speakers of each joint category is held out (where it has five or more), and the
 // epoch is kept whose protected voiceprints of these have the least
 //
-//   (1 − cos of original and protected) + |2·AUC − 1|,
+//   (1 − cos of original and protected, under the noise of the training) + |2·AUC − 1|,
 //
-// AUC being that of nets trained on the clean voiceprints of the other speakers (the source's
-// attacker: one hidden layer of 100), over speakers by their mean scores, for each category against
-// the rest; its mean over them. The adversary makes the attribute come and go from epoch to epoch,
-// so an epoch chosen by nothing is one of chance.
+// AUC (without noise) being that of nets trained on the clean voiceprints of the other speakers
+// (the source's attacker: one hidden layer of 100), over speakers by their mean scores, for each
+// category against the rest; its mean over them. The adversary makes the attribute come and go from
+// epoch to epoch, so an epoch chosen by nothing is one of chance.
 #pragma once
 
 #include "nn/adversarial_autoencoder.h"
