@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/progress_bar.h"
 #include "base/terminal.h"
+#include "cli/study.h"
 #include "cli/verbs.h"
 #include "nn/eigen_backend.h"
 
@@ -30,6 +31,7 @@ int Run(int argc, char** argv) {
   AddUtility(app);
   AddEvaluate(app);
   AddAssess(app);
+  AddStudy(app);
   app.heading("Look at recordings");
   AddCheck(app);
   AddCompare(app);

@@ -1,0 +1,115 @@
+// Which defences a study tries, and how each is used.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "attack/hiding_study.h"
+#include "base/entry_values.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+
+namespace sotto {
+namespace {
+
+constexpr const char* kAutoencoder = "gender-aae";
+
+struct Fitted {
+  std::string method, name;
+  std::shared_ptr<const Hider> hider;
+  std::optional<double> eps_train;
+  double seconds = 0.0;
+};
+
+std::vector<Fitted> ToFit(const DefencePlan& plan) {
+  std::vector<Fitted> all;
+  for (const std::string& name : plan.methods.empty() ? ProgramHiders().Names() : plan.methods) {
+    ProgramHiders().Find(name);
+    if (name != kAutoencoder) {
+      all.push_back({name, name, nullptr, std::nullopt});
+      continue;
+    }
+    for (const double eps : plan.eps_train) {
+      all.push_back({name, fmt::format("{}, eps-train {}", name, eps), nullptr, eps});
+    }
+  }
+  return all;
+}
+
+std::shared_ptr<const Hider> Fit(const Fitted& one, const DefencePlan& plan,
+                                 const HiderData& data) {
+  const auto method = ProgramHiders().Find(one.method);
+  EntryValues values(*method);
+  if (method->Find("seed") != nullptr) values.Set("seed", fmt::format("{}", plan.seed));
+  if (one.eps_train) values.Set("eps-train", fmt::format("{}", *one.eps_train));
+  return method->Fit(data, values);
+}
+
+std::vector<Fitted> FitAll(const DefencePlan& plan, const HiderData& data) {
+  std::vector<Fitted> all = ToFit(plan);
+  Progress progress("fit", all.size(), static_cast<double>(all.size()));
+  ParallelFor(all.size(), plan.jobs, [&](std::size_t i) {
+    const auto start = std::chrono::steady_clock::now();
+    all[i].hider = Fit(all[i], plan, data);
+    all[i].seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    progress.Done(1.0, 0.0);
+  });
+  return all;
+}
+
+// What the training says of itself: "eps-train 15, adversary …".
+std::optional<double> TrainedWith(const HiderHeader& header) {
+  const std::string mark = "eps-train ";
+  const auto at = header.training.find(mark);
+  if (at == std::string::npos) return std::nullopt;
+  return std::stod(header.training.substr(at + mark.size()));
+}
+
+std::vector<Fitted> ReadAll(const DefencePlan& plan) {
+  std::vector<Fitted> all;
+  for (const auto& path : plan.models) {
+    std::shared_ptr<const Hider> hider = ReadHider(path);
+    const HiderHeader& header = hider->Header();
+    all.push_back({header.method, fmt::format("{} ({})", header.method, path.filename().string()),
+                   hider, TrainedWith(header)});
+  }
+  return all;
+}
+
+bool IsIn(double value, const std::vector<double>& values) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+void AddUses(const Fitted& one, const DefencePlan& plan, std::vector<StudiedDefence>& uses) {
+  const auto add = [&](std::optional<double> eps, bool only_curve) {
+    uses.push_back({one.name, one.hider, eps, one.eps_train, one.seconds, only_curve});
+  };
+  if (one.hider->NoisyRows() == 0) return add({}, false);
+  if (!one.eps_train) {
+    for (const double eps : plan.eps) add(eps, false);
+    return;
+  }
+  const double eps_train = *one.eps_train;
+  const bool swept = IsIn(eps_train, plan.sweep);
+  add({}, !swept);
+  if (std::isfinite(eps_train)) add(eps_train, !swept);
+  for (const double eps : plan.sweep_eps) {
+    if (swept && eps != eps_train) add(eps, true);
+  }
+}
+
+}  // namespace
+
+std::vector<StudiedDefence> PlanDefences(const DefencePlan& plan, const HiderData& data) {
+  std::vector<StudiedDefence> uses;
+  for (const Fitted& one : plan.models.empty() ? FitAll(plan, data) : ReadAll(plan)) {
+    AddUses(one, plan, uses);
+  }
+  return uses;
+}
+
+}  // namespace sotto

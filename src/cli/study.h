@@ -1,0 +1,10 @@
+// sotto study: what defences are worth, many of them side by side.
+#pragma once
+
+#include "cli/flags.h"
+
+namespace sotto::cli {
+
+void AddStudy(CLI::App& app);
+
+}  // namespace sotto::cli
