@@ -39,6 +39,9 @@ std::unique_ptr<Hider> Fit(const std::string& name, bool ages = false, std::uint
   }
   HiderData data = testing::AttributeVoices(48, kDimension, seed, 0.5F, ages);
   data.x.colwise().normalize();
+  for (std::size_t i = 0; i < data.domain.size(); ++i) {
+    data.domain[i] = data.speaker[i] % 4 / 2;  // two corpora
+  }
   data.header.encoder = {"ears", "00ff00ff00ff00ff"};
   return method->Fit(std::move(data), testing::GivenValues(*method, given));
 }
