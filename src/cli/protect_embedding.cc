@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "base/files.h"
@@ -113,8 +112,8 @@ ProtectOptions ToOptions(const Flags& flags) {
 void CheckPool(const Flags& flags) {
   if (!flags.curve.out.empty()) {
     if (flags.pool.empty()) throw CLI::ValidationError("--curve needs --pool");
-    if (flags.HasEps() || flags.voice_ind.assignment_only) {
-      throw CLI::ValidationError("--curve excludes --eps and --assignment-only");
+    if (flags.voice_ind.assignment_only) {
+      throw CLI::ValidationError("--curve excludes --assignment-only");
     }
     return;
   }
@@ -132,6 +131,18 @@ void CheckHider(const Flags& flags) {
     throw CLI::ValidationError(
         fmt::format("--method {} needs --model: sotto train hide --method {} makes one",
                     flags.method, flags.method));
+  }
+  if (!flags.curve.out.empty()) {
+    if (!IsOneOf(flags.method, Noisy(false))) {
+      throw CLI::ValidationError(
+          fmt::format("--method {} has no epsilon, so there is no curve: sotto study hiding "
+                      "measures it",
+                      flags.method));
+    }
+    if (flags.curve.attack.empty()) {
+      throw CLI::ValidationError("--curve needs --curve-attack: what attackers train on");
+    }
+    return;
   }
   const TargetFlags& target = flags.target;
   const bool draw_flags = target.seed || !target.key_file.empty() || !target.context.empty() ||
@@ -151,6 +162,9 @@ void Check(const Flags& flags) {
   if (flags.curve.out.empty() == flags.options.out.empty()) {
     throw CLI::ValidationError("give either OUT, or --curve");
   }
+  if (!flags.curve.out.empty() && flags.HasEps()) {
+    throw CLI::ValidationError("--curve excludes --eps: --curve-eps are its epsilons");
+  }
   if ((flags.distance == "plda") == flags.plda.empty()) {
     throw CLI::ValidationError("--plda goes with --distance plda, and the one needs the other");
   }
@@ -167,9 +181,15 @@ void Check(const Flags& flags) {
 }
 
 void Run(const Flags& flags) {
+  Check(flags);
   if (!flags.curve.out.empty()) {
-    RunProtectCurve(flags.curve, flags.options.in, VoiceInd(flags), flags.plda, flags.target,
-                    flags.json);
+    if (flags.method == kVoiceInd) {
+      RunProtectCurve(flags.curve, flags.options.in, VoiceInd(flags), flags.plda, flags.target,
+                      flags.json);
+    } else {
+      RunHidingCurve(flags.curve, flags.options.in, Hidden(flags), flags.target,
+                     flags.voice_ind.jobs, flags.json);
+    }
     return;
   }
   const ProtectReport report = ProtectEmbeddings(ToOptions(flags), SOTTO_VERSION);
@@ -252,7 +272,6 @@ void AddPools(CLI::App& verb, Flags& flags) {
                     "Accept protected speakers as candidates (without --pool they are the "
                     "candidates); then only who got which voice is hidden"),
       voice_ind);
-  flags.own.emplace_back(flags.curve.Add(verb), voice_ind);
   verb.heading("With --method pool");
   flags.own.emplace_back(
       verb.add_option(
@@ -277,6 +296,16 @@ void AddPools(CLI::App& verb, Flags& flags) {
                          pool);
 }
 
+void AddCurve(CLI::App& verb, Flags& flags) {
+  verb.heading("Curves against epsilon");
+  for (const auto& flag : flags.curve.Add(verb)) {
+    Names methods;
+    if (flag.voice_ind) methods = {kVoiceInd};
+    if (flag.defence) methods = Plus(methods, ProgramHiders().Names());
+    flags.own.emplace_back(flag.option, std::move(methods));
+  }
+}
+
 }  // namespace
 
 void AddProtectEmbedding(CLI::App& app) {
@@ -290,8 +319,10 @@ void AddProtectEmbedding(CLI::App& app) {
       "  sotto protect-embedding embeddings/ protected/ --method pool --pool pool/ --gender same\n"
       "  sotto protect-embedding embeddings/ protected/ --method gender-aae --model "
       "aae.safetensors --eps 15 --key owner.key\n"
-      "  sotto protect-embedding embeddings/ --method voice-ind --pool pool/ --curve curves/");
-  auto flags = std::make_shared<Flags>();
+      "  sotto protect-embedding embeddings/ --method voice-ind --pool pool/ --curve curves/\n"
+      "  sotto protect-embedding embeddings/ --method gender-aae --model aae.safetensors --curve "
+      "curves/ --curve-attack others/");
+  auto flags = verb->runs(Run);
   ProtectOptions& o = flags->options;
   flags->voice_ind.jobs = DefaultJobs();
   verb->add_option("IN", o.in, "Embeddings: a folder from sotto embed, or .ark, .scp, .npy")
@@ -299,6 +330,7 @@ void AddProtectEmbedding(CLI::App& app) {
   verb->add_option("OUT", o.out, "A new folder");
   AddMethod(*verb, *flags);
   AddPools(*verb, *flags);
+  AddCurve(*verb, *flags);
   verb->heading("Targets and key");
   flags->target.Add(*verb);
   verb->heading("Output");
@@ -318,10 +350,6 @@ void AddProtectEmbedding(CLI::App& app) {
   verb->add_flag("--json", flags->json, "Print the run record, as released, or the curve as JSON");
   verb->heading("Run");
   verb->add_option("--jobs", flags->voice_ind.jobs, "Threads")->check(CLI::PositiveNumber);
-  verb->callback([flags] {
-    Check(*flags);
-    Run(*flags);
-  });
 }
 
 }  // namespace sotto::cli

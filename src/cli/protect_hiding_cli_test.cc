@@ -21,16 +21,17 @@ using testing::Sotto;
 
 class ProtectByDefence : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const HiderData data = testing::AttributeVoices(30, 8, 3);
+  void SetUp() override { WriteSet("in", 3, "s"); }
+  void WriteSet(const std::string& name, std::uint64_t seed, const std::string& prefix) const {
+    const HiderData data = testing::AttributeVoices(30, 8, seed);
     EmbeddingSet set;
     set.vectors = data.x;
     for (std::size_t i = 0; i < data.speaker.size(); ++i) {
-      set.speakers.push_back("s" + std::to_string(data.speaker[i]));
+      set.speakers.push_back(prefix + std::to_string(data.speaker[i]));
       set.ids.push_back(fmt::format("{}-{}", set.speakers[i], i));
       set.genders[set.speakers[i]] = data.speaker[i] % 2 == 0 ? Gender::kFemale : Gender::kMale;
     }
-    WriteEmbeddings(set, folder_ / "in");
+    WriteEmbeddings(set, folder_ / name);
   }
   std::string Name(const std::string& file) const { return (folder_ / file).string(); }
   // The model of a defence, as quick as it fits.
@@ -75,6 +76,28 @@ TEST_F(ProtectByDefence, HidesAndSaysWithWhatGuarantee) {
   EXPECT_EQ(leace.code, 0) << leace.err;
   EXPECT_EQ(leace.out, fmt::format("90 utterances of 30 speakers, gender hidden by leace: {}\n",
                                    Name("leace")));
+}
+
+TEST_F(ProtectByDefence, DrawsTheCurveOfADefenceWithNoise) {
+  WriteSet("others", 4, "o");
+  const std::string curve = fmt::format("protect-embedding {} --method gender-aae --model {} ",
+                                        Name("in"), Model("gender-aae"));
+  const std::string out = " --curve " + Name("curve");
+  EXPECT_EQ(Sotto(curve + out).code, 2);  // what do attackers train on?
+  EXPECT_EQ(Sotto(curve + out + " --curve-attack " + Name("in")).code, 1);  // not on those tested
+  EXPECT_FALSE(fs::exists(folder_ / "curve"));
+  const Outcome run = Sotto(curve + out + " --curve-attack " + Name("others") +
+                            " --curve-eps 1,1000 --seed 1 --json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, ReadTextFile(folder_ / "curve/curve.json"));
+  EXPECT_TRUE(fs::exists(folder_ / "curve/curve.html"));
+  const json rows = json::parse(run.out)["rows"];
+  ASSERT_EQ(rows.size(), 4U);  // unprotected, without noise, and two epsilons
+  const auto eer = [&](std::size_t row) {
+    return rows[row]["parts"][0]["eer_pairs"]["value"].get<double>();
+  };
+  EXPECT_GT(eer(2), eer(3));
+  EXPECT_EQ(rows[2]["eps"], 1.0);
 }
 
 TEST_F(ProtectByDefence, HelpNamesEveryDefenceOfTheTable) {
