@@ -129,7 +129,7 @@ class EraseNoise : public HiderMethod {
 
   std::unique_ptr<Hider> Fit(HiderData data, const ParameterValues& values) const override {
     return std::make_unique<EraseNoiseHider>(
-        FitEraseNoise(data, ReadTransportOptions(values), *values.Number("eps-train")));
+        FitEraseNoise(data, ReadTransportOptions(values), *values.Number("eps-weights")));
   }
   std::unique_ptr<Hider> Load(const TensorFile& file, HiderHeader header) const override {
     return EraseNoiseHider::Parse(file, std::move(header));
@@ -138,10 +138,10 @@ class EraseNoise : public HiderMethod {
  private:
   static std::vector<Parameter> Parameters() {
     std::vector<Parameter> all = TransportParameters();
-    all.push_back({.name = "eps-train",
+    all.push_back({.name = "eps-weights",
                    .kind = Parameter::Kind::kNumber,
                    .preset = "1",
-                   .help = "the epsilon that the noised coordinates are weighted for"});
+                   .help = "The epsilon that the noised coordinates are weighted for"});
     return all;
   }
 };

@@ -285,7 +285,7 @@ class Transport : public HiderMethod {
  public:
   Transport()
       : HiderMethod("transport",
-                    "each group's distribution onto the common one, for owners who tell their own "
+                    "Each group's distribution onto the common one, for owners who tell their own "
                     "group (Wasserstein barycentre of Gaussians)",
                     TransportParameters()) {}
 
@@ -304,21 +304,21 @@ std::vector<Parameter> TransportParameters() {
   return {{.name = "dimension",
            .kind = Parameter::Kind::kCount,
            .preset = std::to_string(preset.dimension),
-           .help = "coordinates kept, the best for telling speakers apart: fewer hide more and "
+           .help = "Coordinates kept, the best for telling speakers apart: fewer hide more and "
                    "tell fewer speakers apart"},
           {.name = "erased",
            .kind = Parameter::Kind::kNumber,
            .preset = std::to_string(preset.erased),
-           .help = "directions left out, those in which the groups' difference varies most between "
+           .help = "Directions left out, those in which the groups' difference varies most between "
                    "corpora"},
           {.name = "erased-shifts",
            .kind = Parameter::Kind::kNumber,
            .preset = std::to_string(preset.erased_shifts),
-           .help = "directions left out besides, those in which whole corpora are shifted"},
+           .help = "Directions left out besides, those in which whole corpora are shifted"},
           {.name = "shrink",
            .kind = Parameter::Kind::kNumber,
            .preset = fmt::format("{:g}", preset.shrink),
-           .help = "how far each group's covariance is moved towards the mean of all, 0 to 1"}};
+           .help = "How far each group's covariance is moved towards the mean of all, 0 to 1"}};
 }
 
 TransportOptions ReadTransportOptions(const ParameterValues& values) {
