@@ -172,10 +172,19 @@ check_layout() {
 
 tidy() {  # reads names of sources
   # Its own folder: clang does not read gcc's precompiled headers, and a file must stand without them.
-  cmake --preset lint >/dev/null
-  # clang 14 does not compile the headers of libtorch 1.13 as C++20: all rooms but learn.
-  { grep -E '^(src|bench)/.*\.cc$' | grep -v '^src/learn/' || true; } |
-    xargs -r -P "$(nproc)" -n 2 clang-tidy -p build-lint --quiet 2> >(grep -v 'warnings generated' >&2)
+  local learn=OFF sources
+  [ ! -e /usr/include/torch/csrc/api/include/torch/torch.h ] || learn=ON
+  cmake --preset lint -DSOTTO_LEARN=$learn >/dev/null
+  sources=$(grep -E '^(src|tests|fuzz|examples|bench)/.*\.cc$' | grep -v '^tests/consumer/' || true)
+  { grep -v '^src/learn/' <<<"$sources" || true; } | run_tidy
+  if [ $learn = OFF ]; then echo "clang-tidy: without libtorch src/learn is not read" && return; fi
+  { grep '^src/learn/' <<<"$sources" || true; } |
+    run_tidy --extra-arg-before=-include --extra-arg-before="$PWD/tools/lint_libtorch.h"
+}
+
+run_tidy() {  # further arguments of clang-tidy
+  xargs -r -P "$(nproc)" -n 2 clang-tidy -p build-lint --quiet "$@" \
+    2> >(grep -v 'warnings generated' >&2)
 }
 
 # The commit that changes are counted from: SOTTO_BASE; else where this branch left origin/main; else,
@@ -203,12 +212,11 @@ tidy_changed() {  # [how many sources at most]: the latest first
       while read -r file; do
         [ -f "$file" ] || continue
         case "$file" in
-          src/learn/*) ;;
-          src/*.cc | bench/*.cc) echo "$file" ;;
+          src/*.cc | tests/*.cc | fuzz/*.cc | examples/*.cc | bench/*.cc) echo "$file" ;;
           # A header is read by its own source, else by one of those that include it.
           src/*.h)
             if [ -f "${file%.h}.cc" ]; then echo "${file%.h}.cc"; else
-              git grep -lF "#include \"${file#src/}\"" -- 'src/*.cc' ':!src/learn' | head -n 1 || true
+              git grep -lF "#include \"${file#src/}\"" -- 'src/*.cc' | head -n 1 || true
             fi ;;
         esac
       done | awk '!seen[$0]++')

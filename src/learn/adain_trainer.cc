@@ -130,8 +130,8 @@ Example AdainLesson::Make(const Crops& crops, bool fixed) const {
 Tensor AdainLesson::ConversionLoss(const Tensor& sound, const Tensor& said, const Tensor& asked,
                                    const Crops& crops, const Targets& targets) {
   const Tensor mels = mel_(sound);
-  const Tensor loss = o_.speaker_weight * (1.0 - MeanCosine(smooth_.Speaker(mels), asked)) +
-                      o_.content_weight * torch::smooth_l1_loss(smooth_.Content(mels), said);
+  Tensor loss = o_.speaker_weight * (1.0 - MeanCosine(smooth_.Speaker(mels), asked)) +
+                o_.content_weight * torch::smooth_l1_loss(smooth_.Content(mels), said);
   if (!encoder_ || o_.encoder_weight <= 0.0) return loss;
   const Tensor who = targets.Voices(data_.MeanEmbedding(crops));
   return loss + o_.encoder_weight * (1.0 - MeanCosine((*encoder_)(sound), who));

@@ -113,6 +113,7 @@ Tensor BottleneckTable(const SpeechData& data, const Bottleneck& bottleneck) {
 Tensor TimeMeans(const SpeechData& data, const Tensor& table,
                  const std::vector<std::int64_t>& utterances) {
   std::vector<Tensor> means;
+  means.reserve(utterances.size());
   for (const std::int64_t u : utterances) {
     means.push_back(
         table.narrow(0, data.ContentBegin(u), data.ContentCount(u)).to(torch::kFloat32).mean(0));

@@ -76,6 +76,7 @@ std::string Record(const ContentTraining& o, const SpeechData& data, const Bottl
 std::vector<std::int64_t> SpeakersOf(const SpeechData& data,
                                      const std::vector<std::int64_t>& utterances) {
   std::vector<std::int64_t> speakers;
+  speakers.reserve(utterances.size());
   for (const std::int64_t u : utterances) {
     speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
   }
@@ -87,6 +88,7 @@ void Probe(const SpeechData& data, const Tensor& table, TrainedContent& result) 
   const std::vector<std::int64_t> utterances = ProbeUtterances(data, kProbeSpeakers);
   if (utterances.empty()) return;
   std::vector<Tensor> states;
+  states.reserve(utterances.size());
   for (const std::int64_t u : utterances) {
     states.push_back(
         data.TeacherStates(data.ContentBegin(u), data.ContentBegin(u) + data.ContentCount(u))

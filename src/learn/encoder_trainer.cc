@@ -191,6 +191,7 @@ class BatchMaker {
       : cropper_(cropper), speakers_(speakers), o_(o), random_(random) {
     // Speakers with more speech come more often, by the square root.
     std::vector<double> weights;
+    weights.reserve(speakers.size());
     for (const Speaker& s : speakers) {
       weights.push_back(s.emphasis * std::sqrt(static_cast<double>(s.utterances.size())));
     }
