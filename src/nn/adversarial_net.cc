@@ -219,17 +219,19 @@ double LossOfDiscriminator(const Discriminator<Scalar>& discriminator,
   return loss;
 }
 
-#define SOTTO_INSTANTIATE(Scalar)                                                                 \
-  template struct Coder<Scalar>;                                                                  \
-  template struct Discriminator<Scalar>;                                                          \
-  template LatentBatch<Scalar> EncodeBatch(const Coder<Scalar>&, const MatrixOf<Scalar>&, Scalar, \
-                                           const MatrixOf<Scalar>&);                              \
-  template CoderLoss LossOfCoder(const Coder<Scalar>&, const std::vector<Discriminator<Scalar>>&, \
-                                 const MatrixOf<Scalar>&, const Eigen::MatrixXi&, Scalar,         \
-                                 const LatentBatch<Scalar>&, double, Coder<Scalar>*);             \
-  template double LossOfDiscriminator(const Discriminator<Scalar>&, const MatrixOf<Scalar>&,      \
-                                      const Eigen::Ref<const Eigen::VectorXi>&,                   \
-                                      Discriminator<Scalar>*);
+#define SOTTO_INSTANTIATE(...)                                                             \
+  template struct Coder<__VA_ARGS__>;                                                      \
+  template struct Discriminator<__VA_ARGS__>;                                              \
+  template LatentBatch<__VA_ARGS__> EncodeBatch(const Coder<__VA_ARGS__>&,                 \
+                                                const MatrixOf<__VA_ARGS__>&, __VA_ARGS__, \
+                                                const MatrixOf<__VA_ARGS__>&);             \
+  template CoderLoss LossOfCoder(                                                          \
+      const Coder<__VA_ARGS__>&, const std::vector<Discriminator<__VA_ARGS__>>&,           \
+      const MatrixOf<__VA_ARGS__>&, const Eigen::MatrixXi&, __VA_ARGS__,                   \
+      const LatentBatch<__VA_ARGS__>&, double, Coder<__VA_ARGS__>*);                       \
+  template double LossOfDiscriminator(                                                     \
+      const Discriminator<__VA_ARGS__>&, const MatrixOf<__VA_ARGS__>&,                     \
+      const Eigen::Ref<const Eigen::VectorXi>&, Discriminator<__VA_ARGS__>*);
 SOTTO_INSTANTIATE(float)
 SOTTO_INSTANTIATE(double)
 #undef SOTTO_INSTANTIATE

@@ -88,6 +88,7 @@ class HeldOut {
       for (std::size_t k = n == 2 ? 1 : 0; k < n; ++k) {
         const auto is = [&](const std::vector<Index>& places) {
           std::vector<std::uint8_t> labels;
+          labels.reserve(places.size());
           for (const Index i : places) {
             labels.push_back(data.categories(a, i) == static_cast<int>(k) ? 1 : 0);
           }

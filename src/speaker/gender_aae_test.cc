@@ -256,7 +256,7 @@ TEST(GenderAae, EachReleaseReportsItsEpsilon) {
 }
 
 TEST(GenderAae, WhatCannotBeFittedIsRefused) {
-  const auto refused = [](const HiderData& data, std::map<std::string, std::string> given) {
+  const auto refused = [](const HiderData& data, const std::map<std::string, std::string>& given) {
     try {
       Fit(data, given);
     } catch (const Error& error) {
