@@ -33,7 +33,7 @@ std::vector<Fitted> ToFit(const DefencePlan& plan) {
       continue;
     }
     for (const double eps : plan.eps_train) {
-      all.push_back({name, fmt::format("{}, eps-train {}", name, eps), nullptr, eps});
+      all.push_back({name, fmt::format("{} (eps-train {})", name, eps), nullptr, eps});
     }
   }
   return all;
@@ -85,12 +85,18 @@ bool IsIn(double value, const std::vector<double>& values) {
 }
 
 void AddUses(const Fitted& one, const DefencePlan& plan, std::vector<StudiedDefence>& uses) {
-  const auto add = [&](std::optional<double> eps, bool only_curve) {
-    uses.push_back({one.name, one.hider, eps, one.eps_train, one.seconds, only_curve});
+  const auto add = [&](std::optional<double> eps, bool only_curve,
+                       ProtectPer per = ProtectPer::kUtterance) {
+    const std::string name = one.name + (per == ProtectPer::kSpeaker ? " memoised" : "");
+    uses.push_back({name, one.hider, eps, one.eps_train, per, one.seconds, only_curve});
   };
   if (one.hider->NoisyRows() == 0) return add({}, false);
   if (!one.eps_train) {
-    for (const double eps : plan.eps) add(eps, false);
+    for (const double eps : plan.eps) {
+      add(eps, false);
+      // Where everything is noise, one draw for all is a name tag and no voiceprint.
+      if (!NoisesAll(*one.hider)) add(eps, false, ProtectPer::kSpeaker);
+    }
     return;
   }
   const double eps_train = *one.eps_train;
@@ -103,6 +109,14 @@ void AddUses(const Fitted& one, const DefencePlan& plan, std::vector<StudiedDefe
 }
 
 }  // namespace
+
+bool NoisesAll(const Hider& hider) {
+  Eigen::VectorXf one = Eigen::VectorXf::Zero(hider.Dimension());
+  one[0] = 1.0F;
+  const Categories first =
+      Categories::Zero(static_cast<Eigen::Index>(hider.Header().attributes.size()), 1);
+  return hider.Latent(one, first).rows() == hider.NoisyRows();
+}
 
 std::vector<StudiedDefence> PlanDefences(const DefencePlan& plan, const HiderData& data) {
   std::vector<StudiedDefence> uses;

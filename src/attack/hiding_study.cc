@@ -62,14 +62,16 @@ class Protector {
       return sides;
     }
     const Categories own = CategoriesFor(*defence_.hider, voices_.labels, set);
-    sides.enrolment = Release(set, own, "enrolment");
-    sides.login = defence_.eps ? Release(set, own, "login") : sides.enrolment;
+    sides.enrolment = Release(set, own, "enrolment", defence_.per);
+    const bool other_draws = defence_.eps && defence_.per == ProtectPer::kUtterance;
+    sides.login = other_draws ? Release(set, own, "login", defence_.per) : sides.enrolment;
     if (!defence_.hider->AsksForCategories()) return sides;
     const auto n = static_cast<int>(defence_.hider->Header().attributes[0].categories.size());
     for (int shift = 1; shift < n; ++shift) {
       const Categories declared =
           own.unaryExpr([&](int category) { return (category + shift) % n; });
-      sides.declared.push_back(Release(set, declared, fmt::format("declared {}", shift)));
+      sides.declared.push_back(
+          Release(set, declared, fmt::format("declared {}", shift), defence_.per));
     }
     return sides;
   }
@@ -80,17 +82,17 @@ class Protector {
       set.vectors = UnitLength(set.vectors);
     } else {
       const Categories own = CategoriesFor(*defence_.hider, voices_.labels, set);
-      set.vectors = Release(set, own, "attackers");
+      set.vectors = Release(set, own, "attackers", ProtectPer::kUtterance);
     }
     return set;
   }
 
  private:
   MatrixXf Release(const EmbeddingSet& set, const Categories& categories,
-                   const std::string& context) const {
+                   const std::string& context, ProtectPer per) const {
     HideOptions options;
     options.eps = defence_.eps;
-    options.per = ProtectPer::kUtterance;
+    options.per = per;
     options.context = "study: " + context;
     return HideAttributes(*defence_.hider, set, categories, options, key_).set.vectors;
   }
@@ -181,10 +183,7 @@ class Study {
     row.asks_for_categories = hider->AsksForCategories();
     if (!row.defence.eps) return;
     row.auc_ceiling = AucCeiling(*row.defence.eps, 0.0);
-    const MatrixXf one =
-        hider->Latent(UnitLength(voices_.test.vectors.leftCols(1)),
-                      CategoriesFor(*hider, voices_.labels, voices_.test.Select({0})));
-    row.all_noised = one.rows() == hider->NoisyRows();
+    row.all_noised = NoisesAll(*hider);
   }
 
   struct Task {

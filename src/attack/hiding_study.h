@@ -3,8 +3,10 @@
 // (attack/hiding_attackers.h), on speakers that neither defences nor attackers were fitted on. A
 // study of the voiceprints it is given: no epsilon covers what it finds.
 //
-// Every voiceprint is protected with a draw of its own where noise is added, so that eps is that of
-// one voiceprint; enrolment, login and what attackers train on are releases of their own.
+// Where noise is added, every voiceprint gets a draw of its own, enrolment and login too, so that
+// eps is that of one voiceprint; or a speaker's device keeps one draw for all of them (memoised),
+// so that eps is that of the speaker. What informed attackers train on they protect themselves, a
+// draw for each voiceprint.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +27,18 @@
 namespace sotto {
 
 struct StudiedDefence {
-  std::string name;                    // "leace"; "unprotected"
-  std::shared_ptr<const Hider> hider;  // null: unprotected
-  std::optional<double> eps;           // at use; none: no noise
-  std::optional<double> eps_train;     // of gender-aae; infinity: none
+  std::string name;                         // "leace"; "unprotected"
+  std::shared_ptr<const Hider> hider;       // null: unprotected
+  std::optional<double> eps;                // at use; none: no noise
+  std::optional<double> eps_train;          // of gender-aae; infinity: none
+  ProtectPer per = ProtectPer::kUtterance;  // kSpeaker: memoised
   double fit_seconds = 0.0;
   // A point of the curves alone: pairs and templates, attackers of other corpora.
   bool only_curve = false;
 };
+
+// Whether noise can be put on everything that is released.
+bool NoisesAll(const Hider& hider);
 
 struct DefencePlan {
   std::vector<std::string> methods;           // names in the table; empty: all of them
@@ -46,8 +52,9 @@ struct DefencePlan {
 };
 
 // Fits what is asked for and lists every way it is used: gender-aae without noise (which claims
-// nothing) and with that of its training; what needs an epsilon, with each of `eps`. `data` is not
-// read where models are given. Throws Error for names that the table lacks.
+// nothing) and with that of its training; what else takes an epsilon, with each of `eps`, and also
+// memoised where noise is not all that is released. `data` is not read where models are given.
+// Throws Error for names that the table lacks.
 std::vector<StudiedDefence> PlanDefences(const DefencePlan& plan, const HiderData& data);
 
 struct HidingPrivacy {

@@ -71,6 +71,13 @@ class ShortHider : public Hider {
   Index kept_;
 };
 
+// The first two coordinates can be noised.
+class PartlyNoisedHider : public ClippedHider {
+ public:
+  using ClippedHider::ClippedHider;
+  Index NoisyRows() const override { return 2; }
+};
+
 constexpr Index kDimension = 8;
 constexpr float kShift = 0.5F;  // of women, on vectors of length 1
 
@@ -164,6 +171,19 @@ TEST_F(HidingStudyTest, NoiseIsDrawnForEachSideAndHidesEverythingAtSmallEpsilons
   for (const AttackerAuc& one : much.parts[0].privacy.in_domain) {
     EXPECT_NEAR(one.auc.value, 0.5, 0.25) << Name(one.classifier);
   }
+}
+
+// One draw for enrolment and logins is a mark by which a speaker is known.
+TEST_F(HidingStudyTest, AMemoisedDrawServesBothSides) {
+  const auto hider = std::make_shared<PartlyNoisedHider>(kDimension);
+  EXPECT_FALSE(NoisesAll(*hider));
+  EXPECT_TRUE(NoisesAll(ClippedHider(kDimension)));
+  StudiedDefence memoised = Defence(hider, 1.0);
+  memoised.per = ProtectPer::kSpeaker;
+  const HidingStudy study = Run({Defence(hider, 1.0), memoised});
+  const HidingRow &fresh = study.rows[1], &kept = study.rows[2];
+  EXPECT_FALSE(kept.all_noised);
+  EXPECT_LT(kept.parts[0].utility.pairs.value, 0.5 * fresh.parts[0].utility.pairs.value);
 }
 
 TEST_F(HidingStudyTest, CleanAttackersCannotReadOtherDimensions) {

@@ -77,7 +77,8 @@ Json RowJson(const HidingRow& row, const std::vector<std::string>& categories) {
   f("eps_train", defence.eps_train)("eps", defence.eps);
   f("auc_ceiling", row.auc_ceiling)("ceiling_covers_everything", row.all_noised);
   f("dimension", row.dimension)("asks_for_categories", row.asks_for_categories);
-  f("only_curve", defence.only_curve)("fit_seconds", defence.fit_seconds);
+  f("memoised", defence.per == ProtectPer::kSpeaker)("only_curve", defence.only_curve)(
+      "fit_seconds", defence.fit_seconds);
   f("parts",
     JsonList(row.parts, [&](const HidingPart& part) { return PartJson(part, categories); }));
   return f.json();
@@ -107,7 +108,7 @@ std::string WithInterval(double value, const std::optional<Interval>& interval, 
 }
 
 std::string DefenceName(const StudiedDefence& defence) {
-  return defence.name + (defence.eps ? fmt::format(", eps {:g}", *defence.eps) : "");
+  return defence.name + (defence.eps ? fmt::format(" at eps {:g}", *defence.eps) : "");
 }
 
 std::string HidingJson(const HidingStudy& study) {
@@ -233,7 +234,9 @@ std::vector<std::string> HidingNotes(const HidingStudy& study) {
       "(\"turned\"), so that the best of five lies above 0.5 even where nothing can be read",
       "Error rates are of the service that recognises its users, so here low is good. Both sides "
       "of each trial are protected, with draws of their own",
-      "eps is that of one voiceprint: k of a speaker cost k·eps. Without it nothing is guaranteed, "
+      "eps is that of one voiceprint: k of a speaker cost k·eps; memoised, one draw serves all of "
+      "a "
+      "speaker's voiceprints and eps is that of all of them. Without it nothing is guaranteed, "
       "whatever noise there was in training",
       fmt::format("Intervals: {:g} % over speakers, {} resamples, seed {}; of ratios on the same "
                   "draws",

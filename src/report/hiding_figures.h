@@ -24,7 +24,7 @@ PageTable HidingDetails(const HidingStudy& study, std::size_t part);
 // What one must know to read it.
 std::vector<std::string> HidingNotes(const HidingStudy& study);
 
-// "leace", "gender-aae, eps-train 15, eps 15".
+// "leace", "gender-aae (eps-train 15) at eps 15".
 std::string DefenceName(const StudiedDefence& defence);
 // 0.912 [0.88, 0.94]; "–" for what is not applicable.
 std::string WithInterval(double value, const std::optional<Interval>& interval, double factor,
