@@ -104,6 +104,17 @@ AttributeLabels ReadLabels(const HidingSources& sources, const HidingVoices& voi
   return GenderLabels(all, "--attack and --test");
 }
 
+// Their last parts, where these differ.
+std::vector<std::string> FolderNames(const Paths& folders) {
+  std::vector<std::string> whole, last;
+  for (const std::filesystem::path& folder : folders) {
+    whole.push_back(folder.string());
+    last.push_back((folder / ".").lexically_normal().parent_path().filename().string());
+  }
+  const std::set<std::string> distinct(last.begin(), last.end());
+  return distinct.size() == last.size() && !distinct.contains("") ? last : whole;
+}
+
 }  // namespace
 
 bool IsCrop(const std::string& id) { return id.find('#') != std::string::npos; }
@@ -116,7 +127,7 @@ HidingVoices ReadHidingVoices(const HidingSources& sources) {
     for (std::size_t j = 0; j < i; ++j) RequireSameEncoder(all[j], all[i]);
   }
   HidingVoices voices;
-  for (const auto& folder : sources.test) voices.folders.push_back(folder.string());
+  voices.folders = FolderNames(sources.test);
   for (const auto& folder : all) {
     if (const auto record = ReadEncoderRecord(folder)) voices.encoder = *record;
   }

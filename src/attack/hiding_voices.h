@@ -26,7 +26,7 @@ struct HidingSources {
 struct HidingVoices {
   AttributeLabels labels;  // of everybody below, of categories that occur
   EmbeddingSet attack, test;
-  std::vector<std::string> folders;    // tested, as they were named
+  std::vector<std::string> folders;    // tested: their names
   std::vector<std::size_t> folder_of;  // of each voiceprint tested
   EncoderRecord encoder;               // empty: the files do not say
 };

@@ -49,6 +49,7 @@ TEST_F(HidingVoicesTest, AreReadWithTheirFolders) {
   const HidingVoices voices = ReadHidingVoices(sources);
   EXPECT_EQ(voices.test.size(), 20U);
   EXPECT_EQ(voices.attack.size(), 8U);
+  EXPECT_EQ(voices.folders, (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(voices.folder_of[7], 0U);
   EXPECT_EQ(voices.folder_of[8], 1U);
   EXPECT_EQ(voices.labels.categories, (std::vector<std::string>{"F", "M"}));

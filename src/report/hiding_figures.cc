@@ -84,11 +84,15 @@ Json RowJson(const HidingRow& row, const std::vector<std::string>& categories) {
   return f.json();
 }
 
+// "forest", "forest turned".
+std::string BestName(const BestAttacker& best) {
+  return fmt::format("{}{}", Name(best.classifier), best.turned ? " turned" : "");
+}
+
 std::string BestText(const std::vector<AttackerAuc>& attackers) {
   const BestAttacker best = BestOf(attackers);
   if (std::isnan(best.auc)) return "not applicable";
-  return fmt::format("{} {}{}", WithInterval(best.auc, best.interval, 1.0, 2),
-                     Name(best.classifier), best.turned ? ", turned" : "");
+  return fmt::format("{} {}", WithInterval(best.auc, best.interval, 1.0, 2), BestName(best));
 }
 
 std::string RateText(const Resampled& rate, double factor, int digits) {
@@ -155,9 +159,7 @@ std::string HidingCsv(const HidingStudy& study) {
             std::pair("in_domain", &privacy.in_domain)}) {
         const BestAttacker best = BestOf(*list);
         rate(fmt::format("auc_{}", name), {best.auc, best.interval, {}});
-        f(fmt::format("best_{}", name), list->empty() || std::isnan(best.auc)
-                                            ? std::string("not applicable")
-                                            : std::string(Name(best.classifier)));
+        f(fmt::format("best_{}", name), std::isnan(best.auc) ? "not applicable" : BestName(best));
       }
       rate("garbe", part.utility.garbe);
       f("fdr", part.utility.fdr)("au_fdr", part.utility.au_fdr)("measured", kMeasured);

@@ -86,7 +86,7 @@ TEST(HidingPage, EveryAttackerHasAName) {
   EXPECT_EQ(table.rows[0][1], "5.0 [4.0, 6.0]");
   EXPECT_EQ(table.rows[1][4], "0.60 [0.59, 0.61] knn3");
   // 0.3 down to 0.22, whose sign the attacker turns.
-  EXPECT_EQ(table.rows[2][4], "0.78 [0.77, 0.79] quadratic, turned");
+  EXPECT_EQ(table.rows[2][4], "0.78 [0.77, 0.79] quadratic turned");
   EXPECT_EQ(table.rows[4][4], "not applicable");
   EXPECT_EQ(table.rows[4][5], "0.80 [0.79, 0.81] knn3");
 }
