@@ -91,17 +91,28 @@ void AddSeries(Plot& plot, PlotSeries series) {
   if (!series.x.empty()) plot.series.push_back(std::move(series));
 }
 
-bool HasNoise(const StudiedDefence& defence) {
-  return defence.eps_train && std::isfinite(*defence.eps_train);
+// Where "no noise" stands on an axis of epsilons: beyond all of them.
+double Edge(const HidingStudy& study, std::optional<double> StudiedDefence::*eps) {
+  double largest = 1.0;
+  for (const HidingRow& row : study.rows) {
+    const auto& value = row.defence.*eps;
+    if (row.defence.eps_train && value && std::isfinite(*value)) {
+      largest = std::max(largest, *value);
+    }
+  }
+  return 2.0 * largest;
 }
 
 // Figure 2: against eps-train, without noise at use and with the same.
 Plot AgainstTraining(const HidingStudy& study, Plot plot, bool eer) {
-  const auto without = [](const StudiedDefence& d) {
-    return HasNoise(d) && !d.eps ? d.eps_train : std::nullopt;
+  const double edge = Edge(study, &StudiedDefence::eps_train);
+  const auto place = [edge](double eps) { return std::isfinite(eps) ? eps : edge; };
+  using Place = std::optional<double>;
+  const auto without = [&](const auto& one) {
+    return one.eps_train && !one.eps ? Place(place(*one.eps_train)) : std::nullopt;
   };
-  const auto same = [](const StudiedDefence& d) {
-    return HasNoise(d) && d.eps == d.eps_train ? d.eps_train : std::nullopt;
+  const auto same = [](const auto& one) {
+    return one.eps == one.eps_train ? one.eps : std::nullopt;
   };
   if (eer) {
     AddSeries(plot, Curve(study, "no noise at use", Eer, without));
@@ -112,11 +123,10 @@ Plot AgainstTraining(const HidingStudy& study, Plot plot, bool eer) {
     AddSeries(plot, Curve(study, "best informed, no noise at use", BestInformed, without));
     AddSeries(plot, Curve(study, "best informed, eps at use = eps-train", BestInformed, same));
   }
-  AddSeries(plot, Published("published, no noise at use", eer, [](const PublishedHiding& p) {
-              return p.eps ? std::nullopt : p.eps_train;
-            }));
-  AddSeries(plot, Published("published, eps at use = eps-train", eer, [](const PublishedHiding& p) {
-              return p.eps == p.eps_train ? p.eps : std::nullopt;
+  AddSeries(plot, Published("published, no noise at use", eer, without));
+  AddSeries(plot, Published("published, eps at use = eps-train", eer, same));
+  AddSeries(plot, Published("published, unprotected", eer, [edge](const PublishedHiding& point) {
+              return point.eps_train ? std::nullopt : Place(edge);
             }));
   const Resampled clean = eer ? Eer(study.rows[0].parts[0]) : UninformedNet(study.rows[0].parts[0]);
   AddSeries(plot, LevelLine("unprotected", clean.value, plot.series));
@@ -125,15 +135,16 @@ Plot AgainstTraining(const HidingStudy& study, Plot plot, bool eer) {
 
 // Figure 3: against eps at use, for each eps-train that was tried at several.
 Plot AgainstUse(const HidingStudy& study, Plot plot, bool eer) {
+  const double edge = Edge(study, &StudiedDefence::eps);
   std::vector<double> trained;
   for (const HidingRow& row : study.rows) {
     const StudiedDefence& d = row.defence;
-    if (!HasNoise(d) || !d.eps || d.eps == d.eps_train) continue;
+    if (!d.eps_train || !d.eps || d.eps == d.eps_train) continue;
     if (trained.empty() || trained.back() != *d.eps_train) trained.push_back(*d.eps_train);
   }
   for (const double eps_train : trained) {
-    const auto at_use = [eps_train](const StudiedDefence& d) {
-      return d.eps_train == eps_train ? d.eps : std::nullopt;
+    const auto at_use = [eps_train, edge](const auto& one) {
+      return one.eps_train == eps_train ? std::optional(one.eps.value_or(edge)) : std::nullopt;
     };
     const std::string name = fmt::format("eps-train {:g}", eps_train);
     if (eer) {
@@ -142,16 +153,7 @@ Plot AgainstUse(const HidingStudy& study, Plot plot, bool eer) {
       AddSeries(plot, Curve(study, name + ", uninformed net", UninformedNet, at_use));
       AddSeries(plot, Curve(study, name + ", best informed", BestInformed, at_use));
     }
-    AddSeries(plot, Published("published, " + name, eer, [eps_train](const PublishedHiding& p) {
-                return p.eps_train == eps_train ? p.eps : std::nullopt;
-              }));
-  }
-  for (const HidingRow& row : study.rows) {
-    if (!row.defence.eps_train || row.defence.eps || row.defence.only_curve) continue;
-    const Resampled level = eer ? Eer(row.parts[0]) : UninformedNet(row.parts[0]);
-    AddSeries(plot,
-              LevelLine(fmt::format("eps-train {:g}, no noise at use", *row.defence.eps_train),
-                        level.value, plot.series));
+    AddSeries(plot, Published("published, " + name, eer, at_use));
   }
   return plot;
 }
@@ -162,24 +164,28 @@ std::vector<Plot> Curves(const HidingStudy& study) {
   const PlotAxis error{.label = "EER by templates", .low = 0.0, .percent = true};
   const PlotAxis area{.label = "AUC", .low = 0.4, .high = 1.0};
   std::vector<Plot> plots = {
-      AgainstTraining(study,
-                      {"eer-train", "Figure 2 of the source: EER against eps-train",
-                       "Low is good. Single points are the source's.", trained, error},
-                      true),
+      AgainstTraining(
+          study,
+          {"eer-train", "Figure 2 of the source: EER against eps-train",
+           "Low is good. Single points are the source's. At the right edge: trained without "
+           "noise.",
+           trained, error},
+          true),
       AgainstTraining(study,
                       {"auc-train", "Figure 2 of the source: AUC against eps-train",
                        "0.5 is chance. The source reports the uninformed attacker alone; the "
-                       "informed one was trained on protected voiceprints.",
+                       "informed one was trained on protected voiceprints. At the right edge: "
+                       "trained without noise.",
                        trained, area},
                       false),
       AgainstUse(study,
                  {"eer-use", "Figure 3 of the source: EER against eps at use",
-                  "Low is good. Dashed: without noise at use.", used, error},
+                  "Low is good. At the right edge: no noise at use.", used, error},
                  true),
       AgainstUse(study,
                  {"auc-use", "Figure 3 of the source: AUC against eps at use",
-                  "0.5 is chance. What eps guarantees is its ceiling in the table, far above "
-                  "these.",
+                  "0.5 is chance. At the right edge: no noise at use. What eps guarantees is its "
+                  "ceiling in the table, far above these.",
                   used, area},
                  false)};
   std::erase_if(plots, [](const Plot& plot) {

@@ -108,13 +108,16 @@ TEST(HidingPage, DrawsThePublishedPointsBesideOurs) {
     return {};
   };
   const PlotSeries eer = series(0, "published, no noise at use");
-  ASSERT_EQ(eer.x, (std::vector<double>{15.0}));
-  EXPECT_EQ(eer.y, (std::vector<double>{0.081}));
-  EXPECT_EQ(series(1, "published, no noise at use").y, (std::vector<double>{0.55, 0.76}));
-  EXPECT_EQ(series(0, "no noise at use").y, (std::vector<double>{0.1}));
+  // Trained without noise: at the edge, twice the largest.
+  ASSERT_EQ(eer.x, (std::vector<double>{30.0, 15.0}));
+  EXPECT_EQ(eer.y, (std::vector<double>{0.0186, 0.081}));
+  EXPECT_EQ(series(1, "published, no noise at use").y, (std::vector<double>{0.9845, 0.55, 0.76}));
+  EXPECT_EQ(series(0, "published, unprotected").y, (std::vector<double>{0.011}));
+  EXPECT_EQ(series(0, "no noise at use").x, (std::vector<double>{15.0, 30.0}));
+  EXPECT_EQ(series(0, "no noise at use").y, (std::vector<double>{0.1, 0.06}));
   EXPECT_EQ(series(0, "eps at use = eps-train").y, (std::vector<double>{0.4}));
-  EXPECT_EQ(series(2, "eps-train 15").x, (std::vector<double>{15.0, 35.0}));
-  EXPECT_EQ(series(2, "published, eps-train 15").x, (std::vector<double>{15.0, 35.0}));
+  EXPECT_EQ(series(2, "eps-train 15").x, (std::vector<double>{15.0, 35.0, 70.0}));
+  EXPECT_EQ(series(2, "published, eps-train 15").x, (std::vector<double>{70.0, 15.0, 35.0}));
   // The net is the second of five.
   EXPECT_DOUBLE_EQ(series(3, "eps-train 15, uninformed net").y[0], 0.28);
   EXPECT_DOUBLE_EQ(series(3, "eps-train 15, best informed").y[1], 0.65);
