@@ -21,6 +21,11 @@ void Append(EmbeddingSet& to, const EmbeddingSet& from, const std::string& where
     throw Error(
         fmt::format("{}: embeddings without speakers: a folder with utt2spk is needed", where));
   }
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from.vectors.col(static_cast<Index>(i)).squaredNorm() > 0.0F) continue;
+    throw Error(
+        fmt::format("{}: voiceprint '{}' is all zeros: it has no direction", where, from.ids[i]));
+  }
   if (to.size() > 0 && to.Dimension() != from.Dimension()) {
     throw Error(fmt::format("{} has {} dimensions, the others {}", where, from.Dimension(),
                             to.Dimension()));
@@ -142,6 +147,7 @@ HidingVoices ReadHidingVoices(const HidingSources& sources) {
   const AttributeLabels labels = ReadLabels(sources, voices);
   const auto kept = LabelledPlaces(voices.test, labels, sources, "--test");
   std::vector<std::size_t> folder_of;
+  folder_of.reserve(kept.size());
   for (const std::size_t place : kept) folder_of.push_back(voices.folder_of[place]);
   voices.folder_of = std::move(folder_of);
   voices.test = voices.test.Select(kept);

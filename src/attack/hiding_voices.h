@@ -35,8 +35,9 @@ struct HidingVoices {
 // are of whole utterances.
 bool IsCrop(const std::string& id);
 
-// Throws Error where a folder is of another encoder or dimension, a speaker has no label, all have
-// the same one, or a speaker who is tested is among those fitted or trained on.
+// Throws Error where a folder is of another encoder or dimension, a voiceprint is all zeros, a
+// speaker has no label, all have the same one, or a speaker who is tested is among those fitted or
+// trained on.
 HidingVoices ReadHidingVoices(const HidingSources& sources);
 // What defences are fitted on: speakers of the same name are one person.
 HiderData ReadFitVoices(const HidingSources& sources);

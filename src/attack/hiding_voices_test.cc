@@ -73,6 +73,16 @@ TEST_F(HidingVoicesTest, OtherEncodersAreRefused) {
   EXPECT_NE(Refusal(), "");
 }
 
+TEST_F(HidingVoicesTest, OtherDimensionsAndZerosAreRefused) {
+  WriteEmbeddings(Voices("v", 4, 2, 5, 8), folder / "short");
+  sources.attack.emplace_back(folder / "short");
+  EXPECT_TRUE(Says(Refusal(), "has 8 dimensions, the others 16"));
+  EmbeddingSet zero = Voices("v", 4, 2, 5);
+  zero.vectors.col(3).setZero();
+  WriteEmbeddings(zero, folder / "short");
+  EXPECT_TRUE(Says(Refusal(), "voiceprint 'v1-1' is all zeros"));
+}
+
 TEST_F(HidingVoicesTest, LabelsAreNeeded) {
   sources.attribute = "age";
   EXPECT_TRUE(Says(Refusal(), "--labels"));

@@ -40,6 +40,11 @@ void Check(const Flags& flags) {
 
 void Run(Flags& flags) {
   CheckUsage([&flags] { Check(flags); });
+  const std::filesystem::path folder = flags.out;
+  // Before minutes of work.
+  if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder)) {
+    throw Error(fmt::format("{}: not a folder", folder.string()));
+  }
   DefencePlan& plan = flags.plan;
   plan.seed = flags.seed;
   plan.jobs = flags.jobs;
@@ -53,7 +58,6 @@ void Run(Flags& flags) {
   options.jobs = flags.jobs;
   const HidingStudy study = StudyHiding(voices, PlanDefences(plan, data), options,
                                         Key::ForExperiment(ExperimentKey(flags.seed)));
-  const std::filesystem::path folder = flags.out;
   MakeFolder(folder);
   WriteFileAtomically(folder / "hiding.json", HidingJson(study));
   WriteFileAtomically(folder / "hiding.csv", HidingCsv(study));

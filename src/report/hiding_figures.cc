@@ -225,24 +225,29 @@ PageTable HidingDetails(const HidingStudy& study, std::size_t part) {
 
 std::vector<std::string> HidingNotes(const HidingStudy& study) {
   const IntervalOptions& intervals = study.options.attack.intervals;
-  return {
+  std::vector<std::string> notes;
+  notes.push_back(
       fmt::format("Attribute {} ({}); attackers have {} speakers of their own with {} voiceprints",
                   study.attribute, fmt::join(study.categories, ", "), study.attack_speakers,
-                  study.attack_voiceprints),
+                  study.attack_voiceprints));
+  notes.emplace_back(
       "Uninformed: trained on clean voiceprints of other speakers. Informed: on protected ones of "
       "other speakers. In-domain: on protected ones of other speakers of the same folder "
       "(cross-validated), as the operator of a service has them. Of each kind the best of knn3, "
       "mlp, logistic, forest and quadratic is shown; an AUC below 0.5 counts as 1 − AUC "
-      "(\"turned\"), so that the best of five lies above 0.5 even where nothing can be read",
+      "(\"turned\"), so that the best of five lies above 0.5 even where nothing can be read");
+  notes.emplace_back(
       "Error rates are of the service that recognises its users, so here low is good. Both sides "
-      "of each trial are protected, with draws of their own",
+      "of each trial are protected, with draws of their own");
+  notes.emplace_back(
       "eps is that of one voiceprint: k of a speaker cost k·eps; memoised, one draw serves all of "
-      "a "
-      "speaker's voiceprints and eps is that of all of them. Without it nothing is guaranteed, "
-      "whatever noise there was in training",
+      "a speaker's voiceprints and eps is that of all of them. Without it nothing is guaranteed, "
+      "whatever noise there was in training");
+  notes.push_back(
       fmt::format("Intervals: {:g} % over speakers, {} resamples, seed {}; of ratios on the same "
                   "draws",
-                  100.0 * intervals.level, intervals.resamples, intervals.seed)};
+                  100.0 * intervals.level, intervals.resamples, intervals.seed));
+  return notes;
 }
 
 std::string HidingText(const HidingStudy& study, const std::string& page) {
