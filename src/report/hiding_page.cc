@@ -67,7 +67,6 @@ PlotSeries Published(const std::string& name, bool eer,
     const auto& value = eer ? point.eer : point.auc;
     if (!at || !std::isfinite(*at) || !value) continue;
     series.Add(*at, *value);
-    series.labels.emplace_back("published");
     series.hints.push_back(point.what + (point.said.empty() ? "" : ", " + point.said));
   }
   return series;
@@ -162,7 +161,7 @@ std::vector<Plot> Curves(const HidingStudy& study) {
   const PlotAxis trained{.label = "eps-train", .scale = Scale::kLog};
   const PlotAxis used{.label = "eps at use", .scale = Scale::kLog};
   const PlotAxis error{.label = "EER by templates", .low = 0.0, .percent = true};
-  const PlotAxis area{.label = "AUC", .low = 0.4, .high = 1.0};
+  const PlotAxis area{.label = "AUC", .low = 0.3, .high = 1.0};
   std::vector<Plot> plots = {
       AgainstTraining(
           study,
