@@ -31,6 +31,15 @@ Names Noisy(bool needed) {
   return names;
 }
 
+// Defences with a model in the program.
+Names WithOwnModel() {
+  Names names;
+  for (const auto& hider : ProgramHiders().All()) {
+    if (!hider->OwnModel().empty()) names.push_back(hider->Name());
+  }
+  return names;
+}
+
 Names Plus(Names first, const Names& more) {
   first.insert(first.end(), more.begin(), more.end());
   return first;
@@ -127,7 +136,7 @@ void CheckPool(const Flags& flags) {
 }
 
 void CheckHider(const Flags& flags) {
-  if (flags.hider.model.empty()) {
+  if (flags.hider.model.empty() && ProgramHiders().Find(flags.method)->OwnModel().empty()) {
     throw CLI::ValidationError(
         fmt::format("--method {} needs --model: sotto train hide --method {} makes one",
                     flags.method, flags.method));
@@ -237,8 +246,10 @@ void AddMethod(CLI::App& verb, Flags& flags) {
   verb.heading("With --method " + ListOf(hiders));
   flags.own.emplace_back(
       verb.add_option("--model", flags.hider.model,
-                      "The model of the defence (sotto train hide), fitted to voiceprints of the "
-                      "same encoder")
+                      fmt::format("The model of the defence (sotto train hide), fitted to "
+                                  "voiceprints of the same encoder; default with {}: the "
+                                  "program's own, for gender",
+                                  ListOf(WithOwnModel())))
           ->type_name("FILE"),
       hiders);
   flags.own.emplace_back(

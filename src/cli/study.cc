@@ -136,6 +136,7 @@ void AddStudy(CLI::App& app) {
       "study", "Many defences side by side: fitted, attacked and measured in one run.");
   study->require_subcommand(1);
   AddHiding(*study);
+  AddStudyFolds(*study);
 }
 
 }  // namespace sotto::cli

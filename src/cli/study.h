@@ -6,5 +6,7 @@
 namespace sotto::cli {
 
 void AddStudy(CLI::App& app);
+// A verb of study (study_folds.cc).
+void AddStudyFolds(CLI::App& study);
 
 }  // namespace sotto::cli

@@ -99,6 +99,8 @@ class HiderMethod : public TableEntry {
   using TableEntry::TableEntry;
   // Of all its models: kNone where NoisyRows() is 0, kNeeded where NeedsEpsilon() holds.
   virtual HiderNoise Noise() const { return HiderNoise::kNone; }
+  // The file of a model in the program, fitted to voiceprints of its own encoder; empty: none.
+  virtual std::string_view OwnModel() const { return {}; }
   // `values`: of Parameters(). Throws Error where the data do not suffice.
   virtual std::unique_ptr<Hider> Fit(HiderData data, const ParameterValues& values) const = 0;
   // Throws Error for a file that is damaged or of another method.

@@ -20,19 +20,23 @@ constexpr const char* kGender = "gender";
 
 std::unique_ptr<Hider> ReadModel(const HiderProtection& protection,
                                  const std::optional<EncoderRecord>& encoder) {
-  auto hider = ReadHider(protection.model);
+  const bool own = protection.model.empty();
+  const std::string name = own ? "the program's own model" : protection.model.string();
+  auto hider =
+      own ? ParseHider(ParseTensorFile(ProgramHiders().Find(protection.method)->OwnModel(), name))
+          : ReadHider(protection.model);
   const HiderHeader& header = hider->Header();
   if (header.method != protection.method) {
-    throw Error(fmt::format("'{}' is a model of method {}; the method here is {}",
-                            protection.model.string(), header.method, protection.method));
+    throw Error(fmt::format("'{}' is a model of method {}; the method here is {}", name,
+                            header.method, protection.method));
   }
   const std::string& fitted = header.encoder.fingerprint;
   if (encoder && !fitted.empty() && fitted != encoder->fingerprint) {
     throw Error(
         fmt::format("'{}' was fitted to voiceprints of encoder {} ({}), these are of {} ({}): fit "
                     "one to theirs",
-                    protection.model.string(), header.encoder.encoder, fitted.substr(0, 8),
-                    encoder->encoder, encoder->fingerprint.substr(0, 8)));
+                    name, header.encoder.encoder, fitted.substr(0, 8), encoder->encoder,
+                    encoder->fingerprint.substr(0, 8)));
   }
   return hider;
 }

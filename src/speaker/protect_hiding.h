@@ -15,7 +15,7 @@ namespace sotto {
 
 struct HiderProtection {
   std::string method;           // of ProgramHiders(): what the model must be one of
-  std::filesystem::path model;  // of sotto train hide
+  std::filesystem::path model;  // of sotto train hide; empty: the program's own, where it has one
   // A table with the columns speaker and those of the attributes, for a defence that asks for them;
   // empty: the genders of spk2gender.
   std::filesystem::path labels;

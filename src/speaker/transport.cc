@@ -8,6 +8,8 @@
 #include <map>
 
 #include "base/error.h"
+#include "speaker/adversarial_hider.h"
+#include "speaker/hide_gender.h"
 #include "speaker/hider_data.h"
 #include "speaker/hiders.h"
 #include "speaker/linear_algebra.h"
@@ -229,7 +231,10 @@ TransportSpace::TransportSpace(const HiderData& data, const TransportOptions& op
   noise += 2.0 * scatter;
   const MatrixXd whitener = Power(noise, -0.5);
   const SymmetricEigen lda = DecomposeSymmetric(whitener * between * whitener);
-  const Index k = std::min<Index>(options_.dimension, d);
+  // No more coordinates than there are differences between speakers.
+  const auto rank = static_cast<Index>((lda.values.array() > 1e-6 * lda.values.maxCoeff()).count());
+  const Index k = std::min<Index>({options_.dimension, d, rank});
+  if (k < 2) throw Error("transport: the speakers do not differ in two coordinates");
   const VectorXd ratios = lda.values.tail(k).reverse().cwiseMax(1e-9);
   basis_ = whitener * lda.vectors.rightCols(k).rowwise().reverse() *
            (1.0 + ratios.array()).rsqrt().matrix().asDiagonal();
@@ -281,16 +286,34 @@ AffineHider FitTransport(const HiderData& data, const TransportOptions& options)
 
 namespace {
 
+// Those of transport alone.
+std::vector<Parameter> OwnParameters() {
+  std::vector<Parameter> all = TransportParameters();
+  all.push_back({.name = "fine-tune",
+                 .kind = Parameter::Kind::kNumber,
+                 .unit = "N",
+                 .preset = "0",
+                 .help = "Steps of training against an ensemble of attackers, of which the best on "
+                         "held-out speakers is kept; they may find nothing better"});
+  return all;
+}
+
 class Transport : public HiderMethod {
  public:
   Transport()
       : HiderMethod("transport",
                     "Each group's distribution onto the common one, for owners who tell their own "
                     "group (Wasserstein barycentre of Gaussians)",
-                    TransportParameters()) {}
+                    OwnParameters()) {}
 
+  std::string_view OwnModel() const override { return kHideGenderBytes; }
   std::unique_ptr<Hider> Fit(HiderData data, const ParameterValues& values) const override {
-    return std::make_unique<AffineHider>(FitTransport(data, ReadTransportOptions(values)));
+    const TransportOptions options = ReadTransportOptions(values);
+    const auto fit = [&options](const HiderData& some) { return FitTransport(some, options); };
+    FineTuneOptions training;
+    training.steps = static_cast<int>(values.Number("fine-tune").value_or(0.0));
+    return std::make_unique<AffineHider>(training.steps == 0 ? fit(data)
+                                                             : FineTuneHider(data, fit, training));
   }
   std::unique_ptr<Hider> Load(const TensorFile& file, HiderHeader header) const override {
     return AffineHider::Parse(file, std::move(header), true);

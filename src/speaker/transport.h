@@ -22,7 +22,7 @@
 namespace sotto {
 
 struct TransportOptions {
-  int dimension = 32;          // k, before directions are left out
+  int dimension = 44;          // k, before directions are left out
   int erased = 4;              // directions in which the groups' difference varies between corpora;
                                // of n corpora there are n − 1
   int erased_shifts = 3;       // and directions in which whole corpora are shifted
