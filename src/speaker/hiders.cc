@@ -9,8 +9,8 @@ const HiderMethods& ProgramHiders() {
   static const HiderMethods methods = [] {
     HiderMethods all;
     for (const auto& method : std::initializer_list<std::shared_ptr<const HiderMethod>>{
-             GenderAaeMethod(), LeaceMethod(), InlpMethod(), IveMethod(), TransportMethod(),
-             EraseNoiseMethod()}) {
+             GenderAaeMethod(), LeaceMethod(), InlpMethod(), IveMethod(), AdversarialMethod(),
+             TransportMethod(), EraseNoiseMethod()}) {
       all.Add(method);
     }
     return all;
