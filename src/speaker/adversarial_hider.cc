@@ -17,6 +17,7 @@
 #include "speaker/hider_data.h"
 #include "speaker/hiders.h"
 #include "speaker/lda.h"
+#include "speaker/linear_algebra.h"
 #include "speaker/linear_hiders.h"
 
 namespace sotto {
@@ -30,6 +31,9 @@ using Eigen::VectorXf;
 
 // An EER below it, which a handful of pairs decides about, counts as that.
 constexpr double kLeastEer = 0.005;
+// Of the mean variance of y's directions: a map squeezes what tells into small ones, where
+// attackers still find it, and they are left out.
+constexpr double kLeastVariance = 0.1;
 
 std::size_t Size(Index n) { return static_cast<std::size_t>(n); }
 
@@ -240,12 +244,18 @@ class Tuner {
     Move(batch, BackThroughUnit<float>(unit, slope));
   }
 
-  std::vector<AffineMap> Maps() const {
+  std::vector<AffineMap> Maps() {
+    const MatrixXd y = ToUnit<float>(Through(batches_.Next(rng_))).y.cast<double>();
+    const MatrixXd off = y.colwise() - y.rowwise().mean();
+    const SymmetricEigen e =
+        DecomposeSymmetric(off * off.transpose() / static_cast<double>(off.cols()));
+    const Index kept = (e.values.array() >= kLeastVariance * e.values.mean()).count();
+    const MatrixXf axes = e.vectors.rightCols(kept).transpose().cast<float>();
     std::vector<AffineMap> maps;
     for (std::size_t g = 0; g < start_.size(); ++g) {
-      const MatrixXf turn = turns_[g].leftCols(k_);
+      const MatrixXf turn = axes * turns_[g].leftCols(k_);
       maps.push_back(
-          {turn * start_[g].matrix, turn * start_[g].offset + turns_[g].col(k_) / scale_});
+          {turn * start_[g].matrix, turn * start_[g].offset + axes * turns_[g].col(k_) / scale_});
     }
     return maps;
   }

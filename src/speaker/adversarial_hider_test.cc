@@ -208,17 +208,17 @@ TEST(Adversarial, TrainingHidesFromAttackersOnUnseenSpeakersWhatErasureLeaves) {
 }
 
 TEST(Adversarial, DependsOnDataAndSeedAlone) {
-  const HiderData data = Voices(100, 6, 7, 0.5F, 3.0F);
+  const HiderData data = Voices(200, 10, 5, 0.8F, 4.0F);
   FineTuneOptions options = Quick();
-  options.steps = 50;
+  options.steps = 600;
   options.eer_price = 0.0;
-  const FineTuned one = FineTune({Identity(6)}, data, options),
-                  again = FineTune({Identity(6)}, data, options);
+  const FineTuned one = FineTune({Identity(10)}, data, options),
+                  again = FineTune({Identity(10)}, data, options);
   ASSERT_GT(one.step, 0);
   EXPECT_TRUE(one.maps[0].matrix == again.maps[0].matrix);
   EXPECT_TRUE(one.maps[0].offset == again.maps[0].offset);
   options.seed = 2;
-  EXPECT_FALSE(FineTune({Identity(6)}, data, options).maps[0].matrix == one.maps[0].matrix);
+  EXPECT_FALSE(FineTune({Identity(10)}, data, options).maps[0].matrix == one.maps[0].matrix);
 }
 
 TEST(Adversarial, NothingWorseThanTheStartIsKept) {
@@ -235,14 +235,15 @@ TEST(Adversarial, NothingWorseThanTheStartIsKept) {
 }
 
 TEST(Adversarial, AnAnchorHoldsTheMapsWhereTheyWere) {
-  const HiderData data = Voices(100, 6, 7, 1.5F, 1.0F);
+  const HiderData data = Voices(200, 10, 5, 0.8F, 4.0F);
   FineTuneOptions options = Quick();
-  options.steps = 200;
-  options.check_every = 200;
+  options.steps = 600;
   options.eer_price = 0.0;
   const auto moved = [&](double anchor) {
     options.anchor = anchor;
-    return (FineTune({Identity(6)}, data, options).maps[0].matrix - Identity(6).matrix).norm();
+    const MatrixXf map = FineTune({Identity(10)}, data, options).maps[0].matrix;
+    // The directions kept may be turned: what counts is the product.
+    return (map.transpose() * map - Identity(10).matrix).norm();
   };
   const float free = moved(0.0), held = moved(1000.0);
   EXPECT_GT(free, 0.1F);

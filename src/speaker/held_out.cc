@@ -28,8 +28,8 @@ constexpr std::size_t kHeldOut = 5;  // one speaker of so many
 // Voiceprints of a speaker that count: more say little more and cost as much.
 constexpr int kMostTrained = 4, kMostHeld = 6;
 constexpr int kFolds = 5;
-constexpr double kPenalty = 1e-3;                // of the logistic attacker, on unit columns·√d
-constexpr double kToCommon = 0.3, kRound = 0.1;  // shrinkage of the quadratic one
+constexpr double kPenalty = 1e-3;                 // of the logistic attacker
+constexpr double kToCommon = 0.2, kRound = 0.02;  // shrinkage of the quadratic one
 
 std::size_t Size(Index n) { return static_cast<std::size_t>(n); }
 
@@ -63,6 +63,18 @@ VectorXd Weights(const Examples& examples) {
         0.5 / static_cast<double>(own.size()) / own.at(examples.speaker[i]);
   }
   return weights;
+}
+
+// Both by the covariance of the first: what a map squeezes into small variances, an attacker finds.
+void Whiten(MatrixXd& train, MatrixXd& test) {
+  const VectorXd mean = train.rowwise().mean();
+  train.colwise() -= mean;
+  const SymmetricEigen e =
+      DecomposeSymmetric(train * train.transpose() / static_cast<double>(train.cols()));
+  const VectorXd scale = e.values.cwiseMax(1e-8 * e.values.maxCoeff()).cwiseSqrt().cwiseInverse();
+  const MatrixXd white = scale.asDiagonal() * e.vectors.transpose();
+  train = white * train;
+  test = white * (test.colwise() - mean);
 }
 
 VectorXd Quadratic(const Examples& train, const MatrixXd& test) {
@@ -307,9 +319,7 @@ HeldOutFigures HeldOut::Measure(const std::vector<AffineMap>& maps) const {
   Examples held{Protect(maps, held_), {}, held_.speaker, held_.domain};
   HeldOutFigures figures;
   figures.eer = EqualErrorRate(held.x, held.speaker, held.domain);
-  const double scale = std::sqrt(static_cast<double>(held.x.rows()));
-  train.x *= scale;
-  held.x *= scale;
+  Whiten(train.x, held.x);
   for (Index a = 0; a < data_.categories.rows(); ++a) {
     const std::size_t n = data_.header.attributes[Size(a)].categories.size();
     const std::size_t questions = n == 2 ? 1 : n;
