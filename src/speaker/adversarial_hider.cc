@@ -493,15 +493,17 @@ AffineHider FitAdversarial(const HiderData& data, const AdversarialOptions& opti
   const AffineMap erased = FitLeace(
       left.x.cast<double>(), OneHot(left.categories, left.header.attributes), HiderWeights(left));
   const FineTuneOptions& o = options.training;
+  const AffineMap space = SpeakerSpace(left, erased, options.dimension);
   FineTuned best = FineTune({erased}, data, o);
-  FineTuned other = FineTune({SpeakerSpace(left, erased, options.dimension)}, data, o);
+  FineTuned other = FineTune({space}, data, o);
   const bool in_space = Judged(other.kept, o) < Judged(best.kept, o);
   if (in_space) best = std::move(other);
   const std::string settings = fmt::format(
-      "from {}, confusion {:g}, anchor {:g}, rate {:g}, {} attackers, seed {}; {}",
-      in_space ? fmt::format("{} coordinates of LDA after LEACE", best.maps[0].matrix.rows())
-               : "LEACE",
-      o.confusion_weight, o.anchor, o.learning_rate, o.attackers, o.seed, best.Text());
+      "from {}, {} coordinates kept, confusion {:g}, anchor {:g}, rate {:g}, {} attackers, seed "
+      "{}; {}",
+      in_space ? fmt::format("{} coordinates of LDA after LEACE", space.matrix.rows()) : "LEACE",
+      best.maps[0].matrix.rows(), o.confusion_weight, o.anchor, o.learning_rate, o.attackers,
+      o.seed, best.Text());
   return {HeaderOf(data, "adversarial", settings), std::move(best.maps)};
 }
 
