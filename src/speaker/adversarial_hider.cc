@@ -124,8 +124,7 @@ class Batches {
 // One of the ensemble, of one attribute.
 class Attacker {
  public:
-  Attacker(Index attribute, Index inputs, Index categories, int hidden)
-      : attribute_(attribute), categories_(categories) {
+  Attacker(Index attribute, Index inputs, Index categories, int hidden) : attribute_(attribute) {
     net_.first.resize(hidden, inputs);
     net_.second.resize(categories, hidden);
   }
@@ -159,7 +158,7 @@ class Attacker {
   Index Attribute() const { return attribute_; }
 
  private:
-  Index attribute_, categories_;
+  Index attribute_;
   Discriminator<float> net_;
   std::vector<Adam> adam_;
   int t_ = 0;
