@@ -41,7 +41,7 @@ class ProtectByDefence : public ::testing::Test {
     if (definition->Find("eps-train") != nullptr) given = {{"eps-train", "1000"}, {"epochs", "2"}};
     HiderData data = testing::AttributeVoices(30, 8, 3);
     data.x.colwise().normalize();
-    const std::string file = Name(method + ".safetensors");
+    std::string file = Name(method + ".safetensors");
     WriteHider(*definition->Fit(std::move(data), testing::GivenValues(*definition, given)), file,
                IfExists::kReplace);
     return file;

@@ -190,11 +190,10 @@ TEST_F(ProtectHiding, ReleasesTellNothingOfVoiceprintsOrOwnersAttributesBesidesT
   other.vectors.array() += 0.25F;
   for (auto& [speaker, gender] : other.genders) gender = Gender::kFemale;
   Write("other", other);
-  for (const auto& [method, eps] : std::map<std::string, std::optional<double>>{
-           {"transport", {}}, {"leace", {}}, {"gender-aae", 1.0}}) {
+  for (const HiderProtection& by : {By("transport"), By("leace"), By("gender-aae", 1.0)}) {
     const auto release = [&](const std::string& in) {
       options_.in = folder_ / in;
-      Protect(method + in, By(method, eps));
+      Protect(by.method + in, by);
       std::map<std::string, std::string> files;
       for (const auto& file : fs::directory_iterator(options_.out)) {
         const std::string name = file.path().filename();
@@ -204,7 +203,7 @@ TEST_F(ProtectHiding, ReleasesTellNothingOfVoiceprintsOrOwnersAttributesBesidesT
       return files;
     };
     const auto files = release("in");
-    EXPECT_EQ(files, release("other")) << method;
+    EXPECT_EQ(files, release("other")) << by.method;
     EXPECT_EQ(files.at("sotto-run.json").find("\"F\""), std::string::npos);
     EXPECT_EQ(files.at("spk2gender"), "");
   }
