@@ -18,20 +18,35 @@ using Words = std::map<std::string, std::string>;
 
 constexpr const char* kGender = "gender";
 
+// The file of the method's model in the program. Throws Error where it has none.
+TensorFile OwnModel(const std::string& method, const std::string& name) {
+  const std::string_view bytes = ProgramHiders().Find(method)->OwnModel();
+  if (bytes.empty()) {
+    throw Error(
+        fmt::format("method {} has no model in the program: name one with --model", method));
+  }
+  return ParseTensorFile(bytes, name);
+}
+
 std::unique_ptr<Hider> ReadModel(const HiderProtection& protection,
                                  const std::optional<EncoderRecord>& encoder) {
   const bool own = protection.model.empty();
   const std::string name = own ? "the program's own model" : protection.model.string();
-  auto hider =
-      own ? ParseHider(ParseTensorFile(ProgramHiders().Find(protection.method)->OwnModel(), name))
-          : ReadHider(protection.model);
+  auto hider = own ? ParseHider(OwnModel(protection.method, name)) : ReadHider(protection.model);
   const HiderHeader& header = hider->Header();
   if (header.method != protection.method) {
     throw Error(fmt::format("'{}' is a model of method {}; the method here is {}", name,
                             header.method, protection.method));
   }
   const std::string& fitted = header.encoder.fingerprint;
-  if (encoder && !fitted.empty() && fitted != encoder->fingerprint) {
+  // Whoever names a file says that it fits; nobody said so of the program's own.
+  if (own && !encoder) {
+    throw Error(
+        fmt::format("these voiceprints do not say which encoder made them (no encoder.json beside "
+                    "them): {} is for those of its own encoder {} ({}) alone",
+                    name, header.encoder.encoder, fitted.substr(0, 8)));
+  }
+  if (encoder && (own || !fitted.empty()) && fitted != encoder->fingerprint) {
     throw Error(
         fmt::format("'{}' was fitted to voiceprints of encoder {} ({}), these are of {} ({}): fit "
                     "one to theirs",

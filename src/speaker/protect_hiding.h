@@ -43,9 +43,10 @@ struct Hiding {
   EncoderRecord space;
 };
 
-// `encoder`: what made `source`, where its files say. Throws Error for a model that is damaged, of
-// another method or of another encoder, for labels that are missing, that the model does not know
-// or that it does not ask for, and as HideAttributes.
+// `encoder`: what made `source`, where its files say; for the program's own model they must. Throws
+// Error for a model that is damaged, of another method or of another encoder, for none where the
+// method has none in the program, for labels that are missing, that the model does not know or that
+// it does not ask for, and as HideAttributes.
 Hiding HideInEmbeddings(const EmbeddingSet& source, const std::optional<EncoderRecord>& encoder,
                         const HiderProtection& protection, const Key& key);
 

@@ -13,6 +13,8 @@
 #include "base/testing.h"
 #include "dp/allows.h"
 #include "speaker/affine_hider.h"
+#include "speaker/default_encoder.h"
+#include "speaker/encoder.h"
 #include "speaker/hider_testing.h"
 #include "speaker/protect_embeddings.h"
 #include "speaker/voices_testing.h"
@@ -229,6 +231,38 @@ TEST_F(ProtectHiding, ProtectedVoiceprintsLieInASpaceOfTheirOwn) {
   options_.in = folder_ / "side";
   Protect("silent", By("leace"));
   EXPECT_NO_THROW(RequireSameEncoder(folder_ / "third", folder_ / "silent"));
+}
+
+TEST_F(ProtectHiding, TheProgramsOwnModelIsForItsOwnEncoderAlone) {
+  const std::string_view bytes = ProgramHiders().Find("transport")->OwnModel();
+  const HiderHeader header = ParseHider(ParseTensorFile(bytes, "own"))->Header();
+  const auto encoder = ParseEncoder(kDefaultEncoderBytes, "default");
+  EXPECT_EQ(header.encoder.fingerprint, encoder->Fingerprint());
+  const EmbeddingSet voices = Voices("s", 4, 3, 1, static_cast<int>(encoder->Dimension()));
+  Write("own", voices, encoder->Fingerprint());
+  options_.in = folder_ / "own";
+  HiderProtection by;
+  by.method = "transport";
+  const HiderProtection by_file{"transport", folder_ / "file", {}, {}};
+  const EmbeddingSet release = Protect("by-own", by);
+  WriteFileAtomically(folder_ / "file", std::string(bytes));
+  EXPECT_EQ(Protect("by-file", by_file).vectors, release.vectors);
+  EXPECT_EQ(Json("by-file/encoder.json"), Json("by-own/encoder.json"));
+  EXPECT_EQ(Json("by-file/sotto-run.json")["hiding"], Json("by-own/sotto-run.json")["hiding"]);
+
+  by.method = "leace";
+  ExpectRefusal(by, "method leace has no model in the program: name one with --model");
+  by.method = "transport";
+  Write("foreign", voices, "1234123412341234");
+  options_.in = folder_ / "foreign";
+  ExpectRefusal(by, "'the program's own model' was fitted to voiceprints of encoder ecapa (" +
+                        encoder->Fingerprint().substr(0, 8) + "), these are of ears (12341234)");
+  // Of voiceprints that do not say, who names a file answers for it.
+  fs::remove(folder_ / "foreign/encoder.json");
+  ExpectRefusal(by, "these voiceprints do not say which encoder made them");
+  EXPECT_EQ(Protect("answered-for", by_file).vectors, release.vectors);
+  options_.in = folder_ / "foreign/xvector.ark";
+  ExpectRefusal(by, "these voiceprints do not say which encoder made them");
 }
 
 TEST_F(ProtectHiding, OwnersAttributesComeFromTheGendersOrATable) {
