@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -15,7 +16,8 @@
 namespace sotto {
 namespace {
 
-constexpr const char* kAutoencoder = "gender-aae";
+// A parameter of methods that train with noise: an epsilon, or inf.
+constexpr const char* kEpsTrain = "eps-train";
 
 struct Fitted {
   std::string method, name;
@@ -27,13 +29,12 @@ struct Fitted {
 std::vector<Fitted> ToFit(const DefencePlan& plan) {
   std::vector<Fitted> all;
   for (const std::string& name : plan.methods.empty() ? ProgramHiders().Names() : plan.methods) {
-    ProgramHiders().Find(name);
-    if (name != kAutoencoder) {
+    if (ProgramHiders().Find(name)->Find(kEpsTrain) == nullptr) {
       all.push_back({name, name, nullptr, std::nullopt});
       continue;
     }
     for (const double eps : plan.eps_train) {
-      all.push_back({name, fmt::format("{} (eps-train {})", name, eps), nullptr, eps});
+      all.push_back({name, fmt::format("{} ({} {})", name, kEpsTrain, eps), nullptr, eps});
     }
   }
   return all;
@@ -44,7 +45,7 @@ std::shared_ptr<const Hider> Fit(const Fitted& one, const DefencePlan& plan,
   const auto method = ProgramHiders().Find(one.method);
   EntryValues values(*method);
   if (method->Find("seed") != nullptr) values.Set("seed", fmt::format("{}", plan.seed));
-  if (one.eps_train) values.Set("eps-train", fmt::format("{}", *one.eps_train));
+  if (one.eps_train) values.Set(kEpsTrain, fmt::format("{}", *one.eps_train));
   return method->Fit(data, values);
 }
 
@@ -61,12 +62,18 @@ std::vector<Fitted> FitAll(const DefencePlan& plan, const HiderData& data) {
   return all;
 }
 
-// What the training says of itself: "eps-train 15, adversary …".
+// What the training says of itself: "…, eps-train 15, adversary …". Nothing where it is no epsilon:
+// the text is that of a file.
 std::optional<double> TrainedWith(const HiderHeader& header) {
-  const std::string mark = "eps-train ";
+  const std::string mark = fmt::format("{} ", kEpsTrain);
   const auto at = header.training.find(mark);
   if (at == std::string::npos) return std::nullopt;
-  return std::stod(header.training.substr(at + mark.size()));
+  const std::size_t begin = at + mark.size();
+  const std::string text = header.training.substr(begin, header.training.find(',', begin) - begin);
+  double eps = 0.0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), eps);
+  if (code != std::errc() || end != text.data() + text.size() || !(eps > 0.0)) return std::nullopt;
+  return eps;
 }
 
 std::vector<Fitted> ReadAll(const DefencePlan& plan) {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/entry_values.h"
 #include "base/error.h"
+#include "base/testing.h"
 #include "dp/allows.h"
 #include "speaker/voices_testing.h"
 
@@ -228,9 +230,7 @@ TEST_F(HidingStudyTest, RefusesModelsOfOtherVoiceprints) {
   EXPECT_THROW(Run({Defence(std::make_shared<ClippedHider>(kDimension))}), Error);
 }
 
-TEST(HidingDefences, AreUsedWithAndWithoutNoise) {
-  DefencePlan plan;
-  plan.methods = {"leace"};
+HiderData FitData() {
   HiderData data;
   const EmbeddingSet set = Gendered("s", 8, 3);
   data.x = set.vectors;
@@ -241,12 +241,48 @@ TEST(HidingDefences, AreUsedWithAndWithoutNoise) {
     data.domain.push_back(0);
   }
   data.header.attributes = {{"gender", {"F", "M"}}};
+  return data;
+}
+
+TEST(HidingDefences, AreUsedWithAndWithoutNoise) {
+  DefencePlan plan;
+  plan.methods = {"leace"};
+  const HiderData data = FitData();
   const auto leace = PlanDefences(plan, data);
   ASSERT_EQ(leace.size(), 1U);
   EXPECT_EQ(leace[0].name, "leace");
   EXPECT_FALSE(leace[0].eps.has_value());
   plan.methods = {"nobody"};
   EXPECT_THROW(PlanDefences(plan, data), Error);
+}
+
+TEST(HidingDefences, AModelsTrainingTextIsReadAsThatOfAFile) {
+  const testing::TemporaryFolder folder;
+  const auto method = ProgramHiders().Find("gender-aae");
+  EntryValues values(*method);
+  values.Set("eps-train", "15");
+  values.Set("epochs", "1");
+  values.Set("latent", "4");
+  const TensorFile whole = method->Fit(FitData(), values)->File();
+  const std::string text = whole.metadata.at("sotto.hider");
+  const std::string eps_train = "eps-train 15,";
+  ASSERT_NE(text.find(eps_train), std::string::npos) << text;
+  DefencePlan plan;
+  plan.models = {folder / "model"};
+  const auto trained_with = [&](const std::string& said) {
+    TensorFile file = whole;
+    file.metadata["sotto.hider"].replace(text.find(eps_train), eps_train.size(), said);
+    WriteTensorFile(plan.models.front(), file, StoredAs::kFloat32);
+    return PlanDefences(plan, {}).front().eps_train;
+  };
+  EXPECT_EQ(trained_with("eps-train 15,"), 15.0);
+  EXPECT_EQ(trained_with("eps-train 2.5,"), 2.5);
+  EXPECT_EQ(trained_with("eps-train inf,"), std::numeric_limits<double>::infinity());
+  for (const char* damaged :
+       {"", "eps-train", "eps-train ,", "eps-train x,", "eps-train 15x,", "eps-train 1e999,",
+        "eps-train -1,", "eps-train 0,", "eps-train nan,"}) {
+    EXPECT_EQ(trained_with(damaged), std::nullopt) << damaged;
+  }
 }
 
 }  // namespace
