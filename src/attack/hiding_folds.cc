@@ -10,6 +10,7 @@
 
 #include "assess/levels.h"
 #include "assess/verification.h"
+#include "attack/hiding_voices.h"
 #include "base/entry_values.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -114,18 +115,7 @@ Fold Protect(const std::string& defence, const EmbeddingSet& others, const Embed
 EmbeddingSet ReadFoldVoices(const std::vector<std::filesystem::path>& sources) {
   EmbeddingSet all;
   for (const auto& source : sources) {
-    const EmbeddingSet set = ReadPoolEmbeddings(source);
-    if (all.size() > 0 && all.Dimension() != set.Dimension()) {
-      throw Error(fmt::format("{}: {} dimensions, those before it have {}", source.string(),
-                              set.Dimension(), all.Dimension()));
-    }
-    MatrixXf vectors(set.Dimension(), all.vectors.cols() + set.vectors.cols());
-    if (all.size() > 0) vectors.leftCols(all.vectors.cols()) = all.vectors;
-    vectors.rightCols(set.vectors.cols()) = set.vectors;
-    all.vectors = std::move(vectors);
-    all.ids.insert(all.ids.end(), set.ids.begin(), set.ids.end());
-    all.speakers.insert(all.speakers.end(), set.speakers.begin(), set.speakers.end());
-    all.genders.insert(set.genders.begin(), set.genders.end());
+    AppendVoices(all, ReadPoolEmbeddings(source), source.string());
   }
   ValidateEmbeddings(all, "the voiceprints together");
   return all;

@@ -15,40 +15,11 @@ namespace {
 using Eigen::Index;
 using Paths = std::vector<std::filesystem::path>;
 
-void Append(EmbeddingSet& to, const EmbeddingSet& from, const std::string& where) {
-  if (from.size() == 0) throw Error(fmt::format("{}: no embeddings", where));
-  if (!from.HasSpeakers()) {
-    throw Error(
-        fmt::format("{}: embeddings without speakers: a folder with utt2spk is needed", where));
-  }
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    if (from.vectors.col(static_cast<Index>(i)).squaredNorm() > 0.0F) continue;
-    throw Error(
-        fmt::format("{}: voiceprint '{}' is all zeros: it has no direction", where, from.ids[i]));
-  }
-  if (to.size() > 0 && to.Dimension() != from.Dimension()) {
-    throw Error(fmt::format("{} has {} dimensions, the others {}", where, from.Dimension(),
-                            to.Dimension()));
-  }
-  Eigen::MatrixXf vectors(from.Dimension(), to.vectors.cols() + from.vectors.cols());
-  if (to.size() > 0) vectors.leftCols(to.vectors.cols()) = to.vectors;
-  vectors.rightCols(from.vectors.cols()) = from.vectors;
-  to.vectors = std::move(vectors);
-  to.ids.insert(to.ids.end(), from.ids.begin(), from.ids.end());
-  to.speakers.insert(to.speakers.end(), from.speakers.begin(), from.speakers.end());
-  for (const auto& [speaker, gender] : from.genders) {
-    const auto [known, fresh] = to.genders.emplace(speaker, gender);
-    if (fresh || known->second == gender) continue;
-    throw Error(fmt::format("speaker '{}' is of two genders: in {} and in a folder before it",
-                            speaker, where));
-  }
-}
-
 EmbeddingSet ReadAll(const Paths& folders, std::vector<std::size_t>* folder_of = nullptr) {
   EmbeddingSet all;
   for (std::size_t i = 0; i < folders.size(); ++i) {
     const EmbeddingSet set = ReadEmbeddings(folders[i]);
-    Append(all, set, folders[i].string());
+    AppendVoices(all, set, folders[i].string());
     if (folder_of != nullptr) folder_of->insert(folder_of->end(), set.size(), i);
   }
   return all;
@@ -123,6 +94,35 @@ std::vector<std::string> FolderNames(const Paths& folders) {
 }  // namespace
 
 bool IsCrop(const std::string& id) { return id.find('#') != std::string::npos; }
+
+void AppendVoices(EmbeddingSet& to, const EmbeddingSet& from, const std::string& where) {
+  if (from.size() == 0) throw Error(fmt::format("{}: no embeddings", where));
+  if (!from.HasSpeakers()) {
+    throw Error(
+        fmt::format("{}: embeddings without speakers: a folder with utt2spk is needed", where));
+  }
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from.vectors.col(static_cast<Index>(i)).squaredNorm() > 0.0F) continue;
+    throw Error(
+        fmt::format("{}: voiceprint '{}' is all zeros: it has no direction", where, from.ids[i]));
+  }
+  if (to.size() > 0 && to.Dimension() != from.Dimension()) {
+    throw Error(fmt::format("{} has {} dimensions, the others {}", where, from.Dimension(),
+                            to.Dimension()));
+  }
+  Eigen::MatrixXf vectors(from.Dimension(), to.vectors.cols() + from.vectors.cols());
+  if (to.size() > 0) vectors.leftCols(to.vectors.cols()) = to.vectors;
+  vectors.rightCols(from.vectors.cols()) = from.vectors;
+  to.vectors = std::move(vectors);
+  to.ids.insert(to.ids.end(), from.ids.begin(), from.ids.end());
+  to.speakers.insert(to.speakers.end(), from.speakers.begin(), from.speakers.end());
+  for (const auto& [speaker, gender] : from.genders) {
+    const auto [known, fresh] = to.genders.emplace(speaker, gender);
+    if (fresh || known->second == gender) continue;
+    throw Error(fmt::format("speaker '{}' is of two genders: in {} and in a folder before it",
+                            speaker, where));
+  }
+}
 
 HidingVoices ReadHidingVoices(const HidingSources& sources) {
   Paths all = sources.test;

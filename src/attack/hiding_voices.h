@@ -35,6 +35,10 @@ struct HidingVoices {
 // are of whole utterances.
 bool IsCrop(const std::string& id);
 
+// Appends the voiceprints of one source, `where`. Throws Error where they are none, of nobody, of
+// another dimension or all zeros, or where a speaker's gender is another than before.
+void AppendVoices(EmbeddingSet& to, const EmbeddingSet& from, const std::string& where);
+
 // Throws Error where a folder is of another encoder or dimension, a voiceprint is all zeros, a
 // speaker has no label, all have the same one, or a speaker who is tested is among those fitted or
 // trained on.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "attack/hiding_folds.h"
+#include "base/error.h"
 #include "base/parallel.h"
 #include "cli/study.h"
 #include "cli/verbs.h"
@@ -17,7 +18,16 @@ struct Flags {
   bool json = false;
 };
 
+// What is wrong with the flags together.
+void Check(const Flags& flags) {
+  if (flags.labels.empty() && flags.attribute != "gender") {
+    throw Error(fmt::format("--attribute {} needs --labels: embeddings tell genders alone",
+                            flags.attribute));
+  }
+}
+
 void Run(Flags& flags) {
+  CheckUsage([&flags] { Check(flags); });
   const EmbeddingSet set = ReadFoldVoices(flags.voices);
   const AttributeLabels labels = flags.labels.empty()
                                      ? GenderLabels(set, "the voiceprints")
