@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +18,7 @@
 #include "speaker/lda.h"
 #include "speaker/linear_algebra.h"
 #include "speaker/linear_hiders.h"
+#include "speaker/speaker_batches.h"
 
 namespace sotto {
 namespace {
@@ -36,90 +36,6 @@ constexpr double kLeastEer = 0.005;
 constexpr double kLeastVariance = 0.1;
 
 std::size_t Size(Index n) { return static_cast<std::size_t>(n); }
-
-struct Batch {
-  std::vector<Index> places;    // columns of the data, by joint category
-  std::vector<Index> of_group;  // how many of each
-  std::vector<int> speaker;     // from 0
-  std::vector<std::uint8_t> enrols;
-};
-
-// Draws as many speakers of each corpus and joint category.
-class Batches {
- public:
-  Batches(const HiderData& data, const std::vector<Index>& places, const FineTuneOptions& options)
-      : data_(data), options_(options), groups_(CountJointCategories(data.header.attributes)) {
-    const std::vector<int> joint = JointCategories(data.categories, data.header.attributes);
-    std::map<std::pair<int, int>, std::map<int, std::vector<Index>>> cells;
-    bool twice = false;
-    for (const Index i : places) {
-      auto& own = cells[{joint[Size(i)], data.domain[Size(i)]}][data.speaker[Size(i)]];
-      own.push_back(i);
-      twice = twice || own.size() > 1;
-    }
-    if (!twice) throw Error("adversarial: no speaker has two voiceprints");
-    for (auto& [cell, speakers] : cells) {
-      Cell one{Size(cell.first), cell.second, {}};
-      for (auto& [speaker, own] : speakers) one.speakers.push_back(std::move(own));
-      cells_.push_back(std::move(one));
-    }
-    SetCounts();
-  }
-
-  Batch Next(SeededRng& rng) {
-    Batch batch;
-    batch.of_group.assign(groups_, 0);
-    std::map<int, int> numbers;
-    for (Cell& cell : cells_) {
-      const std::size_t n = std::min(cell.drawn, cell.speakers.size());
-      for (std::size_t s = 0; s < n; ++s) {
-        std::swap(cell.speakers[s], cell.speakers[s + rng.Below(cell.speakers.size() - s)]);
-        std::vector<Index>& own = cell.speakers[s];
-        const std::size_t count = std::min(own.size(), Size(options_.voiceprints));
-        for (std::size_t i = 0; i < count; ++i) {
-          std::swap(own[i], own[i + rng.Below(own.size() - i)]);
-          const auto number = static_cast<int>(numbers.size());
-          batch.speaker.push_back(
-              numbers.try_emplace(data_.speaker[Size(own[i])], number).first->second);
-          batch.places.push_back(own[i]);
-          batch.enrols.push_back(i % 2 == 0 ? 1 : 0);
-        }
-        batch.of_group[cell.group] += static_cast<Index>(count);
-      }
-    }
-    return batch;
-  }
-
- private:
-  struct Cell {
-    std::size_t group;
-    int domain;
-    std::vector<std::vector<Index>> speakers;  // the voiceprints of each
-    std::size_t drawn = 1;                     // speakers for a batch
-  };
-
-  // As many of each joint category of a corpus; corpora in proportion to the speakers of their
-  // smallest. With as many of every corpus a small one would be learnt by heart.
-  void SetCounts() {
-    std::map<int, std::size_t> least;
-    for (const Cell& cell : cells_) {
-      const std::size_t n = cell.speakers.size();
-      std::size_t& known = least.try_emplace(cell.domain, n).first->second;
-      known = std::min(known, n);
-    }
-    double sum = 0.0;
-    for (const Cell& cell : cells_) sum += static_cast<double>(least[cell.domain]);
-    for (Cell& cell : cells_) {
-      const double share = static_cast<double>(least[cell.domain]) / sum;
-      cell.drawn = Size(std::max<Index>(1, std::lround(share * options_.speakers)));
-    }
-  }
-
-  const HiderData& data_;
-  const FineTuneOptions& options_;
-  std::size_t groups_;
-  std::vector<Cell> cells_;
-};
 
 // One of the ensemble, of one attribute.
 class Attacker {
@@ -170,7 +86,7 @@ struct Question {
   std::vector<int> truth;
   VectorXf weights;
 
-  Question(const HiderData& data, Index attribute, const Batch& batch) {
+  Question(const HiderData& data, Index attribute, const SpeakerBatch& batch) {
     const std::size_t n = data.header.attributes[Size(attribute)].categories.size();
     std::map<int, std::map<int, int>> counts;  // of each corpus and category
     for (std::size_t k = 0; k < batch.places.size(); ++k) {
@@ -195,7 +111,7 @@ class Tuner {
         data_(data),
         o_(options),
         rng_(options.seed),
-        batches_(data, left, options),
+        batches_(data, left, options.speakers, options.voiceprints),
         k_(maps.front().matrix.rows()) {
     SetInputs();
     domains_ = 1 + *std::max_element(data.domain.begin(), data.domain.end());
@@ -215,7 +131,7 @@ class Tuner {
 
   void WarmUp() {
     for (int i = 0; i < o_.warm_up; ++i) {
-      const Batch batch = batches_.Next(rng_);
+      const SpeakerBatch batch = batches_.Next(rng_);
       Teach(batch, Seen(batch, ToUnit<float>(Through(batch)).y));
     }
   }
@@ -225,7 +141,7 @@ class Tuner {
     if (t_ % o_.renew_every == 0) {
       attackers_[Size(t_ / o_.renew_every) % attackers_.size()].Renew(rng_);
     }
-    const Batch batch = batches_.Next(rng_);
+    const SpeakerBatch batch = batches_.Next(rng_);
     const UnitColumns<float> unit = ToUnit<float>(Through(batch));
     const MatrixXf seen = Seen(batch, unit.y);
     const std::vector<Question> questions = Teach(batch, seen);
@@ -277,7 +193,7 @@ class Tuner {
   }
 
   // First column and how many, of each map.
-  std::vector<std::pair<Index, Index>> Blocks(const Batch& batch) const {
+  std::vector<std::pair<Index, Index>> Blocks(const SpeakerBatch& batch) const {
     if (turns_.size() == 1) return {{0, std::ssize(batch.places)}};
     std::vector<std::pair<Index, Index>> blocks;
     Index at = 0;
@@ -288,7 +204,7 @@ class Tuner {
     return blocks;
   }
 
-  MatrixXf Through(const Batch& batch) const {
+  MatrixXf Through(const SpeakerBatch& batch) const {
     const MatrixXf u = inputs_(Eigen::all, batch.places);
     MatrixXf raw(k_, u.cols());
     const auto blocks = Blocks(batch);
@@ -300,7 +216,7 @@ class Tuner {
   }
 
   // What attackers see: y, of variance 1 about, and which corpus.
-  MatrixXf Seen(const Batch& batch, const MatrixXf& y) const {
+  MatrixXf Seen(const SpeakerBatch& batch, const MatrixXf& y) const {
     MatrixXf seen = MatrixXf::Zero(k_ + domains_, y.cols());
     seen.topRows(k_) = static_cast<float>(Scale()) * y;
     for (Index i = 0; i < y.cols(); ++i) {
@@ -310,7 +226,7 @@ class Tuner {
   }
 
   // A step of all attackers; returns what they are asked, attribute by attribute.
-  std::vector<Question> Teach(const Batch& batch, const MatrixXf& seen) {
+  std::vector<Question> Teach(const SpeakerBatch& batch, const MatrixXf& seen) {
     std::vector<Question> questions;
     for (Index a = 0; a < data_.categories.rows(); ++a) questions.emplace_back(data_, a, batch);
     for (Attacker& attacker : attackers_) {
@@ -320,7 +236,7 @@ class Tuner {
     return questions;
   }
 
-  void Move(const Batch& batch, const MatrixXf& slope) {
+  void Move(const SpeakerBatch& batch, const MatrixXf& slope) {
     const MatrixXf u = inputs_(Eigen::all, batch.places);
     const auto blocks = Blocks(batch);
     const auto pull = static_cast<float>(2.0 * o_.anchor / static_cast<double>(k_));
@@ -336,7 +252,7 @@ class Tuner {
   const HiderData& data_;
   const FineTuneOptions& o_;
   SeededRng rng_;
-  Batches batches_;
+  SpeakerBatches batches_;
   Index k_, domains_ = 1;
   MatrixXf inputs_;
   float scale_ = 1.0F;
