@@ -9,8 +9,7 @@
 #include <numeric>
 #include <set>
 
-#include "assess/bootstrap.h"
-#include "assess/verification.h"
+#include "attack/category_rankings.h"
 #include "attack/logistic.h"
 #include "attack/quadratic.h"
 #include "base/error.h"
@@ -110,6 +109,14 @@ struct Tested {
       folds.push_back(DealSpeakers(category, n_folds, static_cast<std::uint64_t>(a)));
     }
   }
+
+  // Of each vector.
+  std::vector<int> FoldOf(std::size_t assignment) const {
+    std::vector<int> fold;
+    fold.reserve(speaker_of.size());
+    for (const std::size_t speaker : speaker_of) fold.push_back(folds[assignment][speaker]);
+    return fold;
+  }
 };
 
 // Speakers of `set` outside `names`, as the classifiers take them.
@@ -166,15 +173,14 @@ std::vector<MatrixXf> ScoreAll(AttributeClassifier classifier, const EmbeddingSe
 // The figures of one assignment under any weights of the speakers.
 class Measured {
  public:
-  Measured(const Tested& tested, const MatrixXf& scores, const std::vector<int>& fold_of, int folds,
+  // `fold`: of each vector.
+  Measured(const Tested& tested, const MatrixXf& scores, const std::vector<int>& fold,
            int n_categories)
-      : tested_(tested), scores_(scores), n_categories_(n_categories) {
-    // Of two categories the first alone has a row; figures of the second would be the same.
-    for (Index k = 0; k < scores.rows(); ++k) {
-      AddRanking(pooled_, k, fold_of, -1);
-      for (int fold = 0; fold < folds; ++fold) AddRanking(by_fold_, k, fold_of, fold);
-    }
-  }
+      : tested_(tested),
+        scores_(scores),
+        n_categories_(n_categories),
+        pooled_(scores, tested.labels, tested.speaker_of),
+        by_fold_(scores, tested.labels, tested.speaker_of, fold) {}
 
   // accuracy, balanced accuracy, EER, AUC; NaN without two categories.
   std::vector<double> Values(const std::vector<double>& weights) const {
@@ -194,43 +200,10 @@ class Measured {
     if (present < 2.0) return {kNan, kNan, kNan, kNan};
     return {
         std::accumulate(right.begin(), right.end(), 0.0) / std::accumulate(n.begin(), n.end(), 0.0),
-        rates / present, Eer(weights), AreaUnderCurve(weights)};
+        rates / present, pooled_.Eer(weights), by_fold_.AreaUnderCurve(weights)};
   }
 
  private:
-  // The vectors whose scores are ranked against each other, for one category against the rest.
-  struct Ranking {
-    Index category;
-    std::vector<std::size_t> speakers;  // of each vector
-    WeightedLevels levels;
-  };
-
-  void AddRanking(std::vector<Ranking>& to, Index category, const std::vector<int>& fold_of,
-                  int fold) const {
-    std::vector<double> scores;
-    std::vector<std::uint8_t> is;
-    std::vector<std::size_t> speakers;
-    for (std::size_t i = 0; i < tested_.labels.size(); ++i) {
-      const std::size_t speaker = tested_.speaker_of[i];
-      if (fold >= 0 && fold_of[speaker] != fold) continue;
-      scores.push_back(scores_(category, static_cast<Index>(i)));
-      is.push_back(tested_.labels[i] == category ? 1 : 0);
-      speakers.push_back(speaker);
-    }
-    const auto n = std::count(is.begin(), is.end(), std::uint8_t{1});
-    if (n == 0 || n == std::ssize(is)) return;
-    to.push_back({category, std::move(speakers), WeightedLevels(scores, is)});
-  }
-
-  static ScoreLevels Weighted(const Ranking& ranking, const std::vector<double>& weights) {
-    std::vector<double> of_vector;
-    of_vector.reserve(ranking.speakers.size());
-    for (const std::size_t speaker : ranking.speakers) of_vector.push_back(weights[speaker]);
-    ScoreLevels levels = ranking.levels.Levels();
-    ranking.levels.Weigh(of_vector, levels);
-    return levels;
-  }
-
   int Guess(Index i) const {
     if (scores_.rows() == 1) return scores_(0, i) > 0.0F ? 0 : 1;
     Index highest = 0;
@@ -238,36 +211,10 @@ class Measured {
     return static_cast<int>(highest);
   }
 
-  double Eer(const std::vector<double>& weights) const {
-    double sum = 0.0, n = 0.0;
-    for (const Ranking& ranking : pooled_) {
-      const ScoreLevels levels = Weighted(ranking, weights);
-      if (levels.n_tar == 0.0 || levels.n_non == 0.0) continue;
-      sum += EerInterpolated(levels);
-      n += 1.0;
-    }
-    return sum / n;
-  }
-
-  // Each category's is the share of its pairs won, those between vectors of one fold.
-  double AreaUnderCurve(const std::vector<double>& weights) const {
-    std::map<Index, std::pair<double, double>> won;  // of a category: pairs won and all pairs
-    for (const Ranking& ranking : by_fold_) {
-      const ScoreLevels levels = Weighted(ranking, weights);
-      const double pairs = levels.n_tar * levels.n_non;
-      if (pairs == 0.0) continue;
-      won[ranking.category].first += pairs * Auc(levels);
-      won[ranking.category].second += pairs;
-    }
-    double sum = 0.0;
-    for (const auto& [category, pairs] : won) sum += pairs.first / pairs.second;
-    return sum / static_cast<double>(won.size());
-  }
-
   const Tested& tested_;
   const MatrixXf& scores_;
   int n_categories_;
-  std::vector<Ranking> pooled_, by_fold_;
+  CategoryRankings pooled_, by_fold_;
 };
 
 constexpr std::array kFigureNames = {"accuracy", "balanced_accuracy", "eer", "auc"};
@@ -362,7 +309,7 @@ AttributeAttack AttackAttribute(AttributeClassifier classifier, const EmbeddingS
   const std::vector<MatrixXf> scores = ScoreAll(classifier, train, tested, labels, options);
   std::vector<Measured> measured;
   for (std::size_t a = 0; a < scores.size(); ++a) {
-    measured.emplace_back(tested, scores[a], tested.folds[a], tested.n_folds,
+    measured.emplace_back(tested, scores[a], tested.FoldOf(a),
                           static_cast<int>(labels.categories.size()));
   }
   const auto values = [&](const std::vector<double>& weights) {

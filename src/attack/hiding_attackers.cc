@@ -8,43 +8,11 @@
 #include <utility>
 
 #include "assess/bootstrap.h"
-#include "assess/verification.h"
+#include "attack/category_rankings.h"
 #include "base/error.h"
 #include "base/parallel.h"
 
 namespace sotto {
-namespace {
-
-using Eigen::Index;
-
-// One category against the rest.
-struct Ranking {
-  WeightedLevels levels;
-
-  double Value(const std::vector<double>& weights) const {
-    ScoreLevels weighed = levels.Levels();
-    levels.Weigh(weights, weighed);
-    return weighed.n_tar == 0.0 || weighed.n_non == 0.0 ? std::nan("") : Auc(weighed);
-  }
-};
-
-std::vector<Ranking> Rankings(const Eigen::Ref<const Eigen::MatrixXf>& scores,
-                              const AttackedVoices& voices) {
-  std::vector<Ranking> rankings;
-  for (Index k = 0; k < scores.rows(); ++k) {
-    std::vector<double> values;
-    std::vector<std::uint8_t> is;
-    for (std::size_t i = 0; i < voices.places.size(); ++i) {
-      values.push_back(scores(k, static_cast<Index>(voices.places[i])));
-      is.push_back(voices.category[i] == k ? 1 : 0);
-    }
-    rankings.push_back({WeightedLevels(values, is)});
-  }
-  return rankings;
-}
-
-}  // namespace
-
 BestAttacker BestOf(const std::vector<AttackerAuc>& attackers) {
   BestAttacker best;
   for (const AttackerAuc& one : attackers) {
@@ -82,20 +50,14 @@ AttackedVoices::AttackedVoices(const EmbeddingSet& set, const AttributeLabels& l
 
 Resampled ScoreAuc(const Eigen::Ref<const Eigen::MatrixXf>& scores, const AttackedVoices& voices,
                    const IntervalOptions& options) {
-  const std::vector<Ranking> rankings = Rankings(scores, voices);
-  const auto value = [&](const std::vector<double>& of_speaker) {
-    std::vector<double> weights;
-    for (const std::size_t speaker : voices.speaker) weights.push_back(of_speaker[speaker]);
-    double sum = 0.0;
-    for (const Ranking& ranking : rankings) sum += ranking.Value(weights);
-    return sum / static_cast<double>(rankings.size());
-  };
+  const CategoryRankings rankings(scores(Eigen::all, voices.places), voices.category,
+                                  voices.speaker);
   Resampled auc;
-  auc.value = value(std::vector<double>(voices.n_speakers, 1.0));
+  auc.value = rankings.AreaUnderCurve(std::vector<double>(voices.n_speakers, 1.0));
   auc.resamples.resize(static_cast<std::size_t>(options.resamples));
   ParallelFor(auc.resamples.size(), options.jobs, [&](std::size_t r) {
     SeededRng rng = ResampleRng(options.seed, r);
-    auc.resamples[r] = value(DrawUnits(rng, voices.n_speakers));
+    auc.resamples[r] = rankings.AreaUnderCurve(DrawUnits(rng, voices.n_speakers));
   });
   auc.interval = PercentileInterval(auc.resamples, options.level);
   return auc;
