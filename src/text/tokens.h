@@ -22,7 +22,8 @@ struct Token {
 // space between them make up the text again. Bytes that are no UTF-8 are signs.
 std::vector<Token> Tokenise(std::string_view text);
 
-// Lower case of ASCII, Latin, Greek and Cyrillic letters; others stay as they are.
+// Lower case of ASCII, Latin, Greek and Cyrillic letters; others stay as they are. The result is as
+// long as the text, and each of its characters stands where it stood.
 std::string LowerCase(std::string_view text);
 
 }  // namespace sotto
