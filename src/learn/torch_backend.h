@@ -87,6 +87,10 @@ class TorchBackend {
   // Batch statistics and gradients (training), or running statistics.
   void SetTraining(bool training) { training_ = training; }
 
+  // The weights of this name, for operations that stand elsewhere; where there are none yet, drawn
+  // uniformly on ±bound.
+  Tensor Parameter(const std::string& name, const std::vector<std::int64_t>& shape, double bound);
+
   // By name. Values may be replaced by others of the same sizes (flat_parameters.h).
   std::map<std::string, Tensor>& ParameterMap() { return parameters_; }
   std::map<std::string, Tensor>& BufferMap() { return buffers_; }  // running statistics
@@ -96,7 +100,6 @@ class TorchBackend {
   void Save(TensorFile& file) const;
 
  private:
-  Tensor Parameter(const std::string& name, const std::vector<std::int64_t>& shape, double bound);
   Tensor Constant(const std::string& name, std::int64_t size, float value, bool trainable);
 
   torch::Device device_;

@@ -36,6 +36,7 @@ int Run(int argc, char** argv) {
   sotto::AddContentVerb(app);
   sotto::AddSynthVerb(app);
   sotto::AddAdainVerb(app);
+  sotto::AddTaggerVerb(app);
   try {
     app.parse(argc, argv);
     return 0;

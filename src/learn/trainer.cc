@@ -152,6 +152,8 @@ bool Trainer::Validate(Lesson& lesson) {
     best_step_ = point.step;
     since_best_ = 0;
     if (o_.keep_best) Copy(averages_, best_);
+  } else if (o_.halve_after > 0 && since_best_ % o_.halve_after == 0) {
+    clock_.Halve();
   }
   return o_.patience > 0 && since_best_ >= o_.patience;
 }
@@ -179,6 +181,7 @@ void Trainer::WriteCheckpoint() {
   file.metadata["sotto.step"] = std::to_string(clock_.Step());
   file.metadata["sotto.seconds"] = fmt::format("{:.3f}", clock_.Seconds());
   file.metadata["sotto.first_step"] = std::to_string(clock_.FirstStep());
+  file.metadata["sotto.halvings"] = std::to_string(clock_.Halvings());
   file.metadata["sotto.counted"] = std::to_string(counted_);
   file.metadata["sotto.best"] = fmt::format("{} {} {}", best_score_, best_step_, since_best_);
   WriteTensorFile(o_.checkpoint, file, StoredAs::kFloat32);
@@ -214,7 +217,9 @@ void Trainer::ReadState(const TensorFile& file) {
     std::istringstream text(stored->second);
     if (!(text >> random)) throw std::invalid_argument(stored->first);
   }
-  clock_.Resume(clock_.Step(), std::stoll(file.Meta("sotto.first_step")), clock_.Seconds());
+  const auto halvings = file.metadata.find("sotto.halvings");  // checkpoints of before have none
+  clock_.Resume(clock_.Step(), std::stoll(file.Meta("sotto.first_step")), clock_.Seconds(),
+                halvings == file.metadata.end() ? 0 : std::stoi(halvings->second));
   counted_ = std::stoll(file.Meta("sotto.counted"));
   std::istringstream best(file.Meta("sotto.best"));
   std::string score;

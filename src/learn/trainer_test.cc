@@ -145,6 +145,21 @@ TEST(Trainer, TheLearningRateRisesAndFalls) {
   EXPECT_NEAR(later[6], cosine(2.0 / 8.0), 1e-9);
 }
 
+TEST(Trainer, TheLearningRateIsHalvedWhereValidationsBringNoNewBest) {
+  RunOptions o = Short();
+  o.halve_after = 1;
+  EXPECT_THROW(Trained{o}, Error);  // which is the best is not asked then
+  o.keep_best = true;
+  o.validate_every = 3;
+  const Trained t(o, {0.9, 0.9, 0.3, 0.4, 0.5});
+  const std::vector<double>& rates = t.lesson.rates;
+  ASSERT_EQ(rates.size(), 12u);
+  EXPECT_NEAR(rates[2], 0.075, 1e-9);  // in the warm-up
+  EXPECT_NEAR(rates[5], 0.05, 1e-9);
+  EXPECT_NEAR(rates[8], 0.05, 1e-9);
+  EXPECT_NEAR(rates[11], 0.025, 1e-9);
+}
+
 TEST(Trainer, TheAverageFollowsTheWeights) {
   RunOptions o = Short();
   o.average = 0.0;
@@ -209,6 +224,30 @@ TEST(Trainer, ARunThatWasCutOffEndsAsIfItHadNotBeen) {
     EXPECT_TRUE(as_before(whole.lesson.rates, more.lesson.rates));
     EXPECT_TRUE(as_before(whole.lesson.shown, more.lesson.shown));
   }
+}
+
+TEST(Trainer, ACheckpointKnowsHowOftenTheRateWasHalved) {
+  const testing::TemporaryFolder folder;
+  RunOptions o = Short();
+  o.keep_best = true;
+  o.halve_after = 1;
+  o.validate_every = 2;
+  const std::vector<double> scores = {0.3, 0.4, 0.2, 0.5, 0.1};
+  const Trained whole(o, scores);
+  o.checkpoint = folder / "checkpoint";
+  {
+    Trainer trainer(o);
+    Sum lesson(trainer);
+    lesson.scores = scores;
+    lesson.cut_off = 7;
+    EXPECT_THROW(trainer.Run(lesson), Error);
+  }
+  o.resume = o.checkpoint;
+  const Trained more(o, {0.5, 0.1});
+  ASSERT_EQ(more.lesson.rates.size(), 6u);
+  EXPECT_NEAR(more.lesson.rates[0], 0.025, 1e-9);
+  EXPECT_TRUE(std::equal(more.lesson.rates.rbegin(), more.lesson.rates.rend(),
+                         whole.lesson.rates.rbegin()));
 }
 
 TEST(Trainer, ACheckpointOfBeforeBeginsWithANewOptimiserAndAWarmUp) {

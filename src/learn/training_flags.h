@@ -18,6 +18,7 @@ void AddEncoderVerb(CLI::App& app);
 void AddContentVerb(CLI::App& app);
 void AddSynthVerb(CLI::App& app);
 void AddAdainVerb(CLI::App& app);
+void AddTaggerVerb(CLI::App& app);
 
 // In --help, of the flags that follow.
 inline void Heading(CLI::App& verb, const char* name) { verb.option_defaults()->group(name); }

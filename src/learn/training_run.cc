@@ -31,6 +31,8 @@ const OptionTable<RunOptions>& RunOptions::Table() {
 void RunOptions::Validate() const {
   RequireRanges(Table(), *this);
   RequireRange("patience", static_cast<double>(patience), 0, kNoLimit);
+  RequireRange("halve_after", static_cast<double>(halve_after), 0, kNoLimit);
+  if (halve_after > 0 && !keep_best) throw Error("halve_after needs keep_best");
   // Debian's CPU build dies of an illegal instruction in it.
   if (bf16 && device.rfind("cuda", 0) != 0) throw Error("--bf16 needs --device cuda");
 }
@@ -48,16 +50,20 @@ double RunClock::Progress(std::int64_t from) const {
 
 double RunClock::LearningRate() const {
   const double t = std::clamp(Progress(o_.decay_after_warm_up ? o_.warm_up : 0), 0.0, 1.0);
-  const double rate = o_.final_learning_rate + 0.5 * (o_.learning_rate - o_.final_learning_rate) *
-                                                   (1.0 + std::cos(std::numbers::pi * t));
+  const double rate =
+      o_.halve_after > 0
+          ? std::max(o_.final_learning_rate, std::ldexp(o_.learning_rate, -halvings_))
+          : o_.final_learning_rate + 0.5 * (o_.learning_rate - o_.final_learning_rate) *
+                                         (1.0 + std::cos(std::numbers::pi * t));
   const std::int64_t since = step_ - first_step_;
   return since < o_.warm_up
              ? rate * static_cast<double>(since + 1) / static_cast<double>(o_.warm_up)
              : rate;
 }
 
-void RunClock::Resume(std::int64_t step, std::int64_t first_step, double seconds) {
+void RunClock::Resume(std::int64_t step, std::int64_t first_step, double seconds, int halvings) {
   step_ = step;
+  halvings_ = halvings;
   first_step_ = first_step;
   earlier_s_ = seconds;
   start_ = std::chrono::steady_clock::now();

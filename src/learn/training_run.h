@@ -18,6 +18,9 @@ struct RunOptions {
   double minutes = 0.0;  // ends (and the learning rate falls) by the clock as well; 0: by steps
   std::int64_t warm_up = 200;  // steps of a rising rate; again where the optimiser begins anew
   bool decay_after_warm_up = false;  // the rate begins to fall behind the warm-up, not under it
+  // The rate is halved after so many validations without a new best, and again after as many more;
+  // it does not fall otherwise. 0: it falls with the progress. Needs keep_best.
+  std::int64_t halve_after = 0;
   double learning_rate = 5e-4, final_learning_rate = 1e-5;
   double weight_decay = 0.01;
   double average = 0.999;  // decay of the moving average of the weights, which is what is kept
@@ -57,16 +60,20 @@ class RunClock {
   double Progress(std::int64_t from = 0) const;
   bool Ended() const { return Progress() >= 1.0; }
   void Next() { ++step_; }
-  // Cosine from the first to the final rate over the progress, with a warm-up.
+  // Cosine from the first to the final rate over the progress, with a warm-up; with halve_after the
+  // first rate, halved as often as was asked for, and no less than the final one.
   double LearningRate() const;
+  void Halve() { ++halvings_; }
+  int Halvings() const { return halvings_; }
   // The step that the warm-up counts from.
   std::int64_t FirstStep() const { return first_step_; }
   // Goes on from an earlier run.
-  void Resume(std::int64_t step, std::int64_t first_step, double seconds);
+  void Resume(std::int64_t step, std::int64_t first_step, double seconds, int halvings = 0);
 
  private:
   RunOptions o_;
   std::int64_t step_ = 0, first_step_ = 0;
+  int halvings_ = 0;
   double earlier_s_ = 0.0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
