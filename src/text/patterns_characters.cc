@@ -1,0 +1,143 @@
+#include "text/patterns_characters.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "text/spoken_numbers.h"
+
+namespace sotto {
+namespace {
+
+bool IsAsciiLetters(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+bool IsUpper(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// The word of "as in mike", "for mike", "like mike", "is for mike" that begins behind a letter; 0
+// where there is none that begins with the letter.
+std::size_t EndOfExample(const LexedText& text, std::size_t at, char letter) {
+  std::size_t word = 0;
+  if (text.Is(at, "as") && text.Is(at + 1, "in")) word = at + 2;
+  if (text.Is(at, "is") && text.Is(at + 1, "for")) word = at + 2;
+  if (text.Is(at, "for") || text.Is(at, "like")) word = at + 1;
+  if (word == 0) return 0;
+  const Lexeme& example = text.At(word);
+  if (!example.IsWord() || example.end - example.begin < 2) return 0;
+  const std::string_view lower = text.Lower(example);
+  const bool matches = lower[0] == letter || (letter == 'x' && lower.starts_with("ex"));
+  return matches ? word + 1 : 0;
+}
+
+// Letters that are also words by themselves.
+bool IsArticle(const LexedText& text, std::size_t at) {
+  return text.Letter(at) == 'a' || text.Letter(at) == 'i';
+}
+
+}  // namespace
+
+std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
+  CodeItem item;
+  item.first = at;
+  item.letters = item.single = true;
+  std::size_t i = at;
+  if (text.At(i).Has(kLetterCase)) {
+    ++i;
+  } else if ((text.Is(i, "upper") || text.Is(i, "lower")) && text.Is(i + 1, "case")) {
+    i += 2;
+  }
+  item.sure = i > at;
+  std::size_t times = 1;
+  if (text.At(i).info->role == NumberRole::kMultiple) {
+    if (text.Is(i, "double") && (text.Letter(i + 1) == 'u' || text.Is(i + 1, "you"))) {
+      item.chars = "w";
+      item.last = i + 2;
+      item.weak = text.Is(i + 1, "you");
+      return item;
+    }
+    times = text.At(i).info->value;
+    ++i;
+    item.sure = true;
+  }
+  if (text.At(i).new_line && i > at) return std::nullopt;
+  char letter = text.Letter(i);
+  if (letter == 0 && text.At(i).Has(kSpellingWord | kLetterName) && times == 1) {
+    letter = text.At(i).info->letter;
+    item.weak = !item.sure;
+    // Common words are letters only between letters.
+    if (text.At(i).Has(kLetterName) && !item.sure &&
+        (text.Is(i, "are") || text.Is(i, "you") || text.Is(i, "see") || text.Is(i, "why") ||
+         text.Is(i, "en") || text.Is(i, "el") || text.Is(i, "ex") || text.Is(i, "em"))) {
+      const bool between = i > 0 && text.Letter(i - 1) != 0 && !IsArticle(text, i - 1) &&
+                           text.Letter(i + 1) != 0 && !IsArticle(text, i + 1);
+      if (!between) return std::nullopt;
+    }
+  }
+  if (letter == 0) return std::nullopt;
+  item.chars = std::string(times, letter);
+  item.last = i + 1;
+  if (const std::size_t end = EndOfExample(text, i + 1, letter); end > 0) {
+    // "a for apple" is a letter, "i like icecream" hardly.
+    const bool doubtful = IsArticle(text, i) && text.Is(i + 1, "like");
+    if (!doubtful) {
+      item.last = end;
+      item.sure = true;
+      item.weak = false;
+    }
+  }
+  return item;
+}
+
+std::optional<CodeItem> ReadCodeItem(const LexedText& text, std::size_t at) {
+  const Lexeme& lexeme = text.At(at);
+  if (lexeme.kind == LexemeKind::kSign) return std::nullopt;
+  // "o" among letters is one.
+  const bool letter_o = text.Letter(at) == 'o' &&
+                        ((at > 0 && text.Letter(at - 1) != 0 && text.Letter(at - 1) != 'o') ||
+                         (text.Letter(at + 1) != 0 && text.Letter(at + 1) != 'o'));
+  if (!letter_o) {
+    if (auto letter = ReadLetter(text, at);
+        letter && !(lexeme.IsWord() && lexeme.info->role != NumberRole::kNone && !letter->sure)) {
+      return letter;
+    }
+    if (const auto number = ReadNumber(text, at); number && number->form != NumberForm::kOrdinal) {
+      CodeItem item;
+      item.first = number->first;
+      item.last = number->last;
+      item.chars = number->digits;
+      item.spoken = number->spoken;
+      item.single = number->single;
+      return item;
+    }
+  } else {
+    CodeItem item;
+    item.first = at;
+    item.last = at + 1;
+    item.chars = "o";
+    item.letters = item.single = true;
+    return item;
+  }
+  if (!lexeme.IsWord()) return std::nullopt;
+  const std::string_view lower = text.Lower(lexeme);
+  const bool before = lexeme.glued && at > 0 && text[at - 1].IsDigits();
+  const bool behind = text.At(at + 1).glued && text.At(at + 1).IsDigits();
+  // "AB 123456": a word of capitals beside digits.
+  const bool capitals = lower.size() <= 4 &&
+                        IsUpper(text.text().substr(lexeme.begin, lower.size())) &&
+                        ((at > 0 && text[at - 1].IsDigits()) || text.At(at + 1).IsDigits() ||
+                         (text.At(at + 1).IsSign('-') && text.At(at + 2).IsDigits()));
+  if (lower.size() > 12 || !IsAsciiLetters(lower) || !(before || behind || capitals)) {
+    return std::nullopt;
+  }
+  CodeItem item;
+  item.first = at;
+  item.last = at + 1;
+  item.chars = std::string(lower);
+  item.letters = true;
+  item.single = lower.size() == 1;
+  return item;
+}
+
+}  // namespace sotto
