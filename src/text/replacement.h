@@ -24,6 +24,7 @@
 
 #include "base/random.h"
 #include "text/entity.h"
+#include "text/letter_case.h"
 #include "text/surrogates.h"
 
 namespace sotto {
@@ -100,6 +101,15 @@ class Replacer {
   const Surrogates& Of() const { return surrogates_; }
 
  private:
+  // Of the words around an entity.
+  struct Letters {
+    LetterCase rest = LetterCase::kAsItIs;
+    bool begins_sentence = false;
+  };
+  struct Substitute;
+  Substitute Draw(EntityType type, std::string_view original, BitSource& bits,
+                  const Letters& letters) const;
+
   const Surrogates& surrogates_;
   ReplacementOptions options_;
   Key key_;

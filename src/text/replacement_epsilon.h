@@ -57,9 +57,9 @@ std::string EpsilonText(const EpsilonStatement& statement);
 // Draws of texts as they are released: what they come to if all were of one person.
 class ReplacementAccount {
  public:
-  // The draws that are new, as events: spend them before the text is released. Throws Error where
-  // one has no finite ε.
-  std::vector<PrivacyEvent> Add(const ReplacedText& text);
+  // Of a text that is to be released. With a budget, its new draws are spent first: the Error of a
+  // budget that they exceed, or of a draw without a finite ε, leaves the account as it was.
+  void Add(const ReplacedText& text, Budget* budget = nullptr);
 
   struct OfType {
     std::uint64_t entities = 0, draws = 0;
@@ -71,7 +71,7 @@ class ReplacementAccount {
 
  private:
   std::array<OfType, kEntityTypes> types_;
-  std::set<std::uint64_t> seen_;
+  std::set<std::uint64_t> seen_;  // grows with the number of different draws
   double total_ = 0.0;
 };
 

@@ -22,6 +22,7 @@
 
 #include "base/gender.h"
 #include "dp/bits.h"
+#include "text/check_digits.h"
 #include "text/entity.h"
 
 namespace sotto {
@@ -57,7 +58,7 @@ class Surrogates {
   std::uint64_t MinCount() const { return min_count_; }
   const std::vector<Row>& Rows() const { return rows_; }
 
-  bool Has(EntityType type) const { return !Of(type).groups.empty(); }
+  bool Has(EntityType type) const { return !Of(type).empty(); }
   // Throws Error for a class without any.
   void Require(EntityType type) const;
 
@@ -87,6 +88,8 @@ class Surrogates {
       std::vector<std::size_t> members;       // of `texts`
       std::vector<std::uint64_t> cumulative;  // counts up to and including each
       std::uint64_t least = 0;
+
+      std::uint64_t Total() const { return cumulative.empty() ? 0 : cumulative.back(); }
     };
     std::vector<std::string> texts;
     std::vector<Gender> genders;
@@ -94,31 +97,43 @@ class Surrogates {
     std::map<std::string, std::size_t, std::less<>> by_normalised;
     std::array<Choice, 3> choices;  // of any gender, female, male
 
-    void Finish();
+    bool Gendered() const { return choices[1].Total() + choices[2].Total() > 0; }
+    // All where the gender is not known, or where the list does not know any.
     const Choice& Of(Gender gender) const;
   };
+  // Between slots, or a slot.
   struct Piece {
-    std::string literal;  // where there is no list
-    const List* list = nullptr;
+    std::string literal;
+    const List* list = nullptr;  // null: a literal, or check digits
+    CheckDigits check = CheckDigits::kNone;
   };
-  // One form, or words that are equally many.
+  // One form, or the words of a class that are equally many.
   struct Group {
-    std::uint64_t count = 0;
-    std::vector<Piece> pieces;  // one piece without a literal: the words
-    bool is_form = false;
+    std::uint64_t count = 0;  // of a form
     std::size_t words = 0;
-  };
-  struct Class {
-    std::vector<Group> groups;
-  };
+    std::vector<Piece> pieces;  // one, of a list, for words
+    bool is_form = false;
 
-  const Class& Of(EntityType type) const { return classes_[static_cast<std::size_t>(type)]; }
+    // 0 where there is none of the gender.
+    std::uint64_t Count(Gender gender) const;
+  };
+  struct Matching;
+
+  const std::vector<Group>& Of(EntityType type) const {
+    return classes_[static_cast<std::size_t>(type)];
+  }
+  void AddRow(const Row& row, const std::string& where);
+  void AddForm(const Row& row, const std::string& where);
+  // Those of the condition, with their counts in it.
+  std::vector<std::pair<const Group*, std::uint64_t>> Groups(
+      EntityType type, const SurrogateCondition& condition) const;
+  Gender GenderOf(EntityType type, const std::string& normalised) const;
 
   std::string source_;
   std::uint64_t min_count_ = 1;
   std::vector<Row> rows_;
-  std::map<std::string, std::unique_ptr<List>, std::less<>> lists_;
-  std::array<Class, kEntityTypes> classes_;
+  std::map<std::string, std::unique_ptr<List>, std::less<>> lists_;  // "first"; "PER 2"
+  std::array<std::vector<Group>, kEntityTypes> classes_;
 };
 
 // The file: "sotto-surrogates<TAB>1", "source<TAB>…", "min_count<TAB>…", then a table with the
