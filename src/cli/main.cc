@@ -26,6 +26,8 @@ int Run(int argc, char** argv) {
   AddProtectEmbedding(app);
   AddBuild(app);
   AddFit(app);
+  app.heading("Protect a text");
+  AddRedact(app);
   app.heading("Attack and measure");
   AddAttack(app);
   AddUtility(app);

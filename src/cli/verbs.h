@@ -94,6 +94,7 @@ void AddEvaluate(CLI::App& app);
 void AddFit(CLI::App& app);
 void AddPrivasp(CLI::App& app);
 void AddProtectEmbedding(CLI::App& app);
+void AddRedact(CLI::App& app);
 void AddScore(CLI::App& app);
 void AddSpoof(CLI::App& app);
 void AddStream(CLI::App& app);

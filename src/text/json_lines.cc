@@ -212,7 +212,7 @@ std::string Encoded(std::string_view text, bool ascii) {
 
 class JsonLines : public PassageReader {
  public:
-  JsonLines(LineReader& lines, JsonFields fields) : lines_(lines), fields_(std::move(fields)) {}
+  JsonLines(LineReader& lines, JsonLineFields fields) : lines_(lines), fields_(std::move(fields)) {}
 
   std::unique_ptr<Passage> Next() override {
     std::optional<TextLine> line = lines_.Next();
@@ -274,12 +274,12 @@ class JsonLines : public PassageReader {
   }
 
   LineReader& lines_;
-  const JsonFields fields_;
+  const JsonLineFields fields_;
 };
 
 }  // namespace
 
-std::unique_ptr<PassageReader> ReadJsonLines(LineReader& lines, JsonFields fields) {
+std::unique_ptr<PassageReader> ReadJsonLines(LineReader& lines, JsonLineFields fields) {
   return std::make_unique<JsonLines>(lines, std::move(fields));
 }
 

@@ -10,7 +10,7 @@
 
 namespace sotto {
 
-struct JsonFields {
+struct JsonLineFields {
   std::string text = "text";
   std::string dialogue{};  // whose value names the conversation of a line; empty: none does
 };
@@ -18,6 +18,6 @@ struct JsonFields {
 // Throws Error for a line that is no JSON object, for a field that is missing or no string, and for
 // control characters behind escapes (what a finder reads has to be what is shown). Blank lines are
 // kept. `lines` must outlive it.
-std::unique_ptr<PassageReader> ReadJsonLines(LineReader& lines, JsonFields fields);
+std::unique_ptr<PassageReader> ReadJsonLines(LineReader& lines, JsonLineFields fields);
 
 }  // namespace sotto

@@ -106,7 +106,7 @@ TextFormat FormatOf(const std::filesystem::path& file) {
 }
 
 std::unique_ptr<PassageReader> ReadPassages(LineReader& lines, TextFormat format,
-                                            const JsonFields& fields) {
+                                            const JsonLineFields& fields) {
   std::optional<TextLine> first = lines.Next();
   if (!first) throw Error(lines.Where() + ": empty; a text has at least a character");
   lines.PutBack(std::move(*first));

@@ -34,7 +34,7 @@ TextFormat FormatOf(const std::filesystem::path& file);
 // A reader of the format's passages; plain text has one a line. Throws Error where the text is
 // empty. `lines` must outlive it.
 std::unique_ptr<PassageReader> ReadPassages(LineReader& lines, TextFormat format,
-                                            const JsonFields& fields = {});
+                                            const JsonLineFields& fields = {});
 
 // What became of one passage.
 struct Redaction {

@@ -45,7 +45,7 @@ struct Outcome {
 
 Outcome Redacted(const std::string& text, TextFormat format, const Replacer& replacer,
                  const EntityFinder& finder, const OwnWords* words = nullptr,
-                 ResultForm form = ResultForm::kAsRead, const JsonFields& fields = {}) {
+                 ResultForm form = ResultForm::kAsRead, const JsonLineFields& fields = {}) {
   LineReader lines(MemorySource(text), "a test");
   const auto passages = ReadPassages(lines, format, fields);
   Outcome outcome;

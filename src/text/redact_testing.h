@@ -35,7 +35,7 @@ class PhraseFinder : public EntityFinder {
 
 // All passages of a text.
 inline std::vector<std::unique_ptr<Passage>> Passages(const std::string& text, TextFormat format,
-                                                      const JsonFields& fields = {}) {
+                                                      const JsonLineFields& fields = {}) {
   LineReader lines(MemorySource(text), "a test");
   const auto reader = ReadPassages(lines, format, fields);
   std::vector<std::unique_ptr<Passage>> passages;
@@ -55,7 +55,7 @@ inline std::vector<std::string> Texts(const std::string& text, TextFormat format
 // The text with these phrases replaced: "new york" by "paris", say. Every one has to be there.
 inline std::string Exchanged(const std::string& text, TextFormat format,
                              const std::map<std::string, std::string>& phrases,
-                             const JsonFields& fields = {}) {
+                             const JsonLineFields& fields = {}) {
   std::string result;
   for (const auto& passage : Passages(text, format, fields)) {
     std::vector<TextEdit> edits;
@@ -75,7 +75,7 @@ inline std::string Exchanged(const std::string& text, TextFormat format,
 
 // The message of the Error that reading ends with; empty: it does not.
 inline std::string Refusal(const std::string& text, TextFormat format,
-                           const JsonFields& fields = {}) {
+                           const JsonLineFields& fields = {}) {
   try {
     Passages(text, format, fields);
   } catch (const Error& error) {
