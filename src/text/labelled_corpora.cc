@@ -260,17 +260,18 @@ class ColumnSentence {
                       : tag.ends_with("-ORG") ? std::optional(EntityType::kOrganisation)
                                               : std::nullopt;
     if (!text_.empty() && !Joins(word)) text_ += ' ';
-    const std::size_t begin = text_.size();
+    // A name behind '@' or '#' is the name alone; some parts of the corpus mark the sign, as a word
+    // of its own or as the name's first letter.
+    const bool signs = word[0] == '@' || word[0] == '#';
+    const std::size_t begin = text_.size() + (signs ? 1 : 0);
     text_ += word;
-    const bool goes_on = type && before_ == type && tag[0] == 'I';
-    // "@" and the name behind it are marked as two.
-    const bool handle = type && before_ == type && last_ == "@";
-    if (goes_on || handle) {
+    const bool alone = signs && word.size() == 1;
+    if (type && before_ == type && tag[0] == 'I' && !entities_.empty()) {
       entities_.back().end = text_.size();
-    } else if (type) {
+    } else if (type && !alone) {
       entities_.push_back({begin, text_.size(), *type});
     }
-    before_ = type;
+    before_ = alone ? std::nullopt : type;
     last_ = word;
   }
   bool Empty() const { return text_.empty(); }

@@ -12,7 +12,8 @@
 //     words (TimeOrDate).
 //   WikiGold (Balasuriya et al. 2009), Broad Twitter Corpus (Derczynski et al. 2016): PER, LOC,
 //   ORG;
-//     MISC is no entity. Dates and times are not marked in them and may stand under their O.
+//     MISC is no entity, a name behind '@' or '#' is the name alone. Dates and times are not marked
+//     in them and may stand under their O.
 //   Presidio research (Microsoft; synthetic): PERSON → PER; LOCATION, ADDRESS → LOC; ORGANIZATION →
 //     ORG; DATE_TIME → DATE or TIME by its words, not all of them marked. Patterns (cards, phones)
 //     are another finder's and no entities here.

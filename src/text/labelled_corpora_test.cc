@@ -80,7 +80,7 @@ TEST(LabelledCorpora, ColumnsBecomeOrdinaryTextAndLeaveDatesOpen) {
   EXPECT_EQ(Marked(corpus.sentences[0]), "PER Jane Doe | LOC Paris");
   EXPECT_FALSE(corpus.sentences[0].annotated[static_cast<std::size_t>(kDate)]);
   EXPECT_TRUE(corpus.sentences[0].annotated[static_cast<std::size_t>(kPerson)]);
-  EXPECT_EQ(Marked(corpus.sentences[1]), "PER @someone");
+  EXPECT_EQ(Marked(corpus.sentences[1]), "PER someone");
 }
 
 TEST(LabelledCorpora, ATranscriptHasTheSameEntities) {
