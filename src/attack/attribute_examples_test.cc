@@ -34,8 +34,8 @@ TEST(AttributeExamples, CategoriesAndSpeakersWeighTheSame) {
 }
 
 TEST(AttributeExamples, FoldsShareEveryCategory) {
-  std::vector<int> category;
-  for (int s = 0; s < 78; ++s) category.push_back(s < 35 ? 0 : 1);
+  std::vector<int> category(78, 1);
+  std::fill_n(category.begin(), 35, 0);
   const std::vector<int> dealt = DealSpeakers(category, 5, 0);
   for (int s = 0; s < 35; ++s) EXPECT_EQ(dealt[static_cast<std::size_t>(s)], s % 5);
   const std::vector<int> shuffled = DealSpeakers(category, 5, 1);

@@ -23,8 +23,8 @@ Eigen::MatrixXd TwoGaussians(std::uint32_t seed, int n) {
 }
 
 std::vector<std::uint8_t> EvenOnes(int n) {
-  std::vector<std::uint8_t> labels;
-  for (int i = 0; i < n; ++i) labels.push_back(i % 2 == 0 ? 1 : 0);
+  std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < labels.size(); i += 2) labels[i] = 1;
   return labels;
 }
 

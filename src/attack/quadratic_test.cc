@@ -22,8 +22,8 @@ Eigen::MatrixXd TwoGaussians(std::uint32_t seed, int n) {
 }
 
 Eigen::MatrixXd Densities(const Shrinkage& shrinkage) {
-  std::vector<int> labels;
-  for (int i = 0; i < 120; ++i) labels.push_back(i % 2);
+  std::vector<int> labels(120);
+  for (std::size_t i = 1; i < labels.size(); i += 2) labels[i] = 1;
   const Eigen::VectorXd even = Eigen::VectorXd::Constant(120, 1.0 / 120);
   return GaussianLogDensities(TwoGaussians(11, 120), labels, 2, even,
                               TwoGaussians(12, 400).leftCols(3), shrinkage);

@@ -274,7 +274,7 @@ std::string Bytes(const void* data, std::size_t size) {
 
 }  // namespace
 
-#define SOTTO_MODE_ARGUMENT(mode)                              \
+#define SOTTO_MODE_ARGUMENT                                    \
   mode_t mode = 0;                                             \
   if ((flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))) != 0) { \
     va_list list;                                              \
@@ -287,29 +287,31 @@ extern "C" {
 
 int open(const char* path, int flags, ...) {
   SOTTO_NEXT(open);
-  SOTTO_MODE_ARGUMENT(mode);
+  SOTTO_MODE_ARGUMENT;
   return OnOpen(AT_FDCWD, path, flags, [&] { return next(path, flags, mode); });
 }
 int open64(const char* path, int flags, ...) {
   SOTTO_NEXT(open64);
-  SOTTO_MODE_ARGUMENT(mode);
+  SOTTO_MODE_ARGUMENT;
   return OnOpen(AT_FDCWD, path, flags, [&] { return next(path, flags, mode); });
 }
 int openat(int folder, const char* path, int flags, ...) {
   SOTTO_NEXT(openat);
-  SOTTO_MODE_ARGUMENT(mode);
+  SOTTO_MODE_ARGUMENT;
   return OnOpen(folder, path, flags, [&] { return next(folder, path, flags, mode); });
 }
 int openat64(int folder, const char* path, int flags, ...) {
   SOTTO_NEXT(openat64);
-  SOTTO_MODE_ARGUMENT(mode);
+  SOTTO_MODE_ARGUMENT;
   return OnOpen(folder, path, flags, [&] { return next(folder, path, flags, mode); });
 }
 // What open and openat are called by where flags are not known to the compiler (_FORTIFY_SOURCE).
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): glibc's names
 int __open_2(const char* path, int flags) { return open(path, flags); }
 int __open64_2(const char* path, int flags) { return open64(path, flags); }
 int __openat_2(int folder, const char* path, int flags) { return openat(folder, path, flags); }
 int __openat64_2(int folder, const char* path, int flags) { return openat64(folder, path, flags); }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 int creat(const char* path, mode_t mode) { return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode); }
 int creat64(const char* path, mode_t mode) { return creat(path, mode); }
