@@ -32,7 +32,7 @@ class Chunk {
       } else if (lexeme.IsSign(':') && At(i + 1).IsSign('/') && At(i + 2).IsSign('/') &&
                  i > free_ && text_[i - 1].IsWord()) {
         i = FindUrl(i - 1, i + 3) - 1;
-      } else if (lexeme.IsSign('.') && i > free_ && At(i + 1).IsWord()) {
+      } else if (lexeme.IsSign('.') && i > free_ && i >= no_domain_before_ && At(i + 1).IsWord()) {
         i = std::max(i + 1, FindDomain(i)) - 1;
       }
     }
@@ -58,6 +58,11 @@ class Chunk {
     std::size_t end = sign + 1;
     while (end < last_ && (IsLabel(text_[end]) || IsOneOf(text_[end], ".-_"))) ++end;
     while (end > sign + 1 && !IsLabel(text_[end - 1])) --end;
+    if (begin == sign && sign > free_ + 1 && text_[sign - 1].IsSign('"')) {  // "john smith"@x.org
+      begin = sign - 1;
+      while (begin > free_ && !text_[begin - 1].IsSign('"')) --begin;
+      if (begin > free_) --begin;
+    }
     const bool host = end > sign + 1 && text_[end - 1].end - text_[sign + 1].begin >= 2;
     if (begin == sign || !host) return sign + 1;
     // "sam@gmail dot com"
@@ -103,21 +108,21 @@ class Chunk {
         stops_to_end = stops;
       }
     }
-    free_ = std::max(free_, scanned);  // what was looked at is not looked at again
-    if (begin == stop || end == 0) return scanned;
+    no_domain_before_ = scanned;  // what was looked at is not looked at again
+    if (begin == stop || end == 0) return stop + 1;
     const bool www = text_.Is(begin, "www");
     const bool path = At(end).IsSign('/');
     const Lexeme& label = text_[end - 3];
     const bool abbreviation = stops_to_end == 1 && label.end - label.begin == 1 && end - begin == 3;
     const bool sure = www || path || stops_to_end > 1;
-    if (!sure && (text_[end - 1].Has(kWordlikeTopLevel) || abbreviation)) return scanned;
-    if (stops_to_end > 1 && !www && !path && IsInitials(begin, end)) return scanned;
+    if (!sure && (text_[end - 1].Has(kWordlikeTopLevel) || abbreviation)) return stop + 1;
+    if (stops_to_end > 1 && !www && !path && IsInitials(begin, end)) return stop + 1;
     if (!std::any_of(&text_[begin], &text_[end - 1], [](const Lexeme& l) { return l.IsWord(); })) {
-      return scanned;  // "12.50.de"
+      return stop + 1;  // "12.50.de"
     }
     if (path || (At(end).IsSign(':') && At(end + 1).IsDigits())) return FindUrl(begin, end + 1);
     Take(begin, end, EntityType::kUrl, sure ? 1.0 : 0.9);
-    return std::max(end, scanned);
+    return end;
   }
 
   // "u.s.a": every label is one letter.
@@ -180,6 +185,7 @@ class Chunk {
   const LexedText& text_;
   std::size_t first_, last_;
   std::size_t free_;  // up to here nothing may be taken any more
+  std::size_t no_domain_before_ = 0;
 };
 
 }  // namespace

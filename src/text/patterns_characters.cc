@@ -31,6 +31,18 @@ std::size_t EndOfExample(const LexedText& text, std::size_t at, char letter) {
   return matches ? word + 1 : 0;
 }
 
+// Whether a letter stands before or behind it, with at most a sign between.
+bool IsAmongLetters(const LexedText& text, std::size_t at) {
+  const auto is_letter = [&](std::size_t i) {
+    return text.Letter(i) != 0 && text.Letter(i) != 'o';
+  };
+  if (is_letter(at + 1) || (text.At(at + 1).kind == LexemeKind::kSign && is_letter(at + 2))) {
+    return true;
+  }
+  if (at > 0 && is_letter(at - 1)) return true;
+  return at > 1 && text[at - 1].kind == LexemeKind::kSign && is_letter(at - 2);
+}
+
 // Letters that are also words by themselves.
 bool IsArticle(const LexedText& text, std::size_t at) {
   return text.Letter(at) == 'a' || text.Letter(at) == 'i';
@@ -55,6 +67,7 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
       item.chars = "w";
       item.last = i + 2;
       item.weak = text.Is(i + 1, "you");
+      item.sure = !item.weak;
       return item;
     }
     times = text.At(i).info->value;
@@ -76,11 +89,17 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
     }
   }
   if (letter == 0) return std::nullopt;
+  // "p.m."
+  if ((letter == 'a' || letter == 'p') && text.At(i + 1).IsSign('.') && text.At(i + 1).glued &&
+      text.Letter(i + 2) == 'm' && text.At(i + 2).glued && text.Letter(i + 4) == 0) {
+    return std::nullopt;
+  }
   item.chars = std::string(times, letter);
   item.last = i + 1;
   if (const std::size_t end = EndOfExample(text, i + 1, letter); end > 0) {
     // "a for apple" is a letter, "i like icecream" hardly.
-    const bool doubtful = IsArticle(text, i) && text.Is(i + 1, "like");
+    const bool doubtful =
+        IsArticle(text, i) && text.Is(i + 1, "like") && !text.At(i + 2).Has(kSpellingWord);
     if (!doubtful) {
       item.last = end;
       item.sure = true;
@@ -93,16 +112,21 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
 std::optional<CodeItem> ReadCodeItem(const LexedText& text, std::size_t at) {
   const Lexeme& lexeme = text.At(at);
   if (lexeme.kind == LexemeKind::kSign) return std::nullopt;
-  // "o" among letters is one.
-  const bool letter_o = text.Letter(at) == 'o' &&
-                        ((at > 0 && text.Letter(at - 1) != 0 && text.Letter(at - 1) != 'o') ||
-                         (text.Letter(at + 1) != 0 && text.Letter(at + 1) != 'o'));
+  const bool letter_o = text.Letter(at) == 'o' && IsAmongLetters(text, at);
   if (!letter_o) {
     if (auto letter = ReadLetter(text, at);
         letter && !(lexeme.IsWord() && lexeme.info->role != NumberRole::kNone && !letter->sure)) {
       return letter;
     }
-    if (const auto number = ReadNumber(text, at); number && number->form != NumberForm::kOrdinal) {
+    auto number = ReadNumber(text, at);
+    if (number && number->form == NumberForm::kOrdinal && lexeme.IsDigits() && lexeme.glued &&
+        at > 0 && text[at - 1].IsWord()) {
+      // "vr6th" is no ordinal.
+      number->digits = text.Digits(lexeme);
+      number->last = at + 1;
+      number->form = NumberForm::kWritten;
+    }
+    if (number && number->form != NumberForm::kOrdinal) {
       CodeItem item;
       item.first = number->first;
       item.last = number->last;

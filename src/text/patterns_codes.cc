@@ -195,6 +195,10 @@ class Codes {
   void Judge(Row& row) {
     TrimArticles(row);
     if (row.items.empty()) return;
+    JudgeKinds(row);
+  }
+
+  void JudgeKinds(const Row& row) {
     const std::span<const CodeItem> items = row.items;
     const auto letters = static_cast<std::size_t>(
         std::count_if(items.begin(), items.end(), [](const CodeItem& i) { return i.letters; }));
@@ -275,6 +279,22 @@ class Codes {
     Verdict(row, first, last);
   }
 
+  // "one to one two": "to" is a digit only in a longer row.
+  bool JudgeBetweenWords(const Row& row, std::size_t first, std::size_t last) {
+    const std::span<const CodeItem> items = std::span(row.items).subspan(first, last - first);
+    std::size_t digits = 0;
+    for (const auto& item : items) digits += item.weak ? 0 : item.chars.size();
+    const auto weak = [](const CodeItem& item) { return item.weak; };
+    if (digits >= 6 || std::none_of(items.begin(), items.end(), weak)) return false;
+    for (std::size_t i = first; i < last;) {
+      std::size_t end = i;
+      while (end < last && !row.items[end].weak) ++end;
+      Verdict(row, i, end);
+      i = end + 1;
+    }
+    return true;
+  }
+
   // What follows a card may hold another; without recursion, since rows have no end.
   void JudgeRest(const Row& row, std::size_t first, std::size_t last) {
     const std::span<const CodeItem> items = row.items;
@@ -294,6 +314,7 @@ class Codes {
   void Verdict(const Row& row, std::size_t first, std::size_t last) {
     if (first >= last) return;
     const std::span<const CodeItem> all = row.items;
+    if (JudgeBetweenWords(row, first, last)) return;
     const auto verdict = JudgeDigits(all.subspan(first, last - first), ContextOf(row, first, last));
     if (verdict) {
       scan_.Take(BeginOf(row, first), EndOf(row, last), verdict->type, verdict->confidence);
@@ -357,18 +378,57 @@ class Codes {
     // "1500mg", "1920x1080", "10 MB"
     const bool unit = items.size() == 2 && !items[0].letters && IsAny(items[1].chars, kUnits);
     const bool times = items.size() == 3 && items[1].chars == "x" && !items[0].letters;
-    if (((unit || times) && !cue) || HoldsCard(items)) return false;
+    if (!cue && JudgeChunks(row)) return true;
+    if ((unit || times) && !cue) return false;
+    if (HoldsCard(items) && !(context.id_cue && !context.card_cue)) return false;
     if (longest_run >= 3 && digits < 4) {
       scan_.Take(row.begin, row.end, EntityType::kSpelled, 0.9);
       return true;
     }
     const std::size_t total = digits + letters;
     bool id = digits >= 4 && total >= 6;
-    if (longest_word > 3 && digits <= 4) id = false;  // "windows2000"
-    if (loose && digits < 6) id = false;              // "USA 2018"
+    if (longest_word > 3 && digits <= 4 && items.size() == 2) id = false;  // "windows2000"
+    if (loose && digits < 6) id = false;                                   // "USA 2018"
     if (cue && digits >= 2 && total >= 5) id = true;
     if (!id) return false;
     scan_.Take(row.begin, row.end, EntityType::kId, cue ? 0.9 : 0.7);
+    return true;
+  }
+
+  // "windows2000 mp3 1920x1080": what is written without space is judged by itself, unless all of
+  // it are short groups as in an id. False where there is only one or where it was read letter by
+  // letter.
+  bool JudgeChunks(const Row& row) {
+    const std::span<const CodeItem> items = row.items;
+    std::size_t chunks = 1;
+    bool plain = false;  // a chunk that is a word or a quantity
+    std::size_t digits = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].spoken || (items[i].letters && items[i].single && items[i].gap != 'g' &&
+                              (i + 1 == items.size() || items[i + 1].gap != 'g'))) {
+        return false;
+      }
+      const bool begins = i == 0 || items[i].gap != 'g';
+      if (begins && i > 0) ++chunks;
+      const bool word = items[i].letters &&
+                        (items[i].chars.size() > 4 || (!begins && IsAny(items[i].chars, kUnits)));
+      plain = plain || word;
+      digits += items[i].letters ? 0 : items[i].chars.size();
+    }
+    if (chunks == 1 || (!plain && digits >= 6)) return false;
+    for (std::size_t first = 0; first < items.size();) {
+      std::size_t last = first + 1;
+      while (last < items.size() && items[last].gap == 'g') ++last;
+      Row chunk;
+      chunk.begin = BeginOf(row, first);
+      chunk.end = EndOf(row, last);
+      chunk.plus = row.plus && first == 0;
+      chunk.extension = row.extension && last == items.size();
+      chunk.items.assign(items.begin() + static_cast<std::ptrdiff_t>(first),
+                         items.begin() + static_cast<std::ptrdiff_t>(last));
+      JudgeKinds(chunk);
+      first = last;
+    }
     return true;
   }
 

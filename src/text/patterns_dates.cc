@@ -146,7 +146,12 @@ class Dates {
                                                                 "it",   "they", "be", "not", "have",
                                                                 "also", "only", "or", "as"};
     const std::string_view word = text_.LowerAt(i);
-    if (word == "may" && IsAny(text_.LowerAt(i + 1), kVerbs)) return 0;
+    static constexpr std::array<std::string_view, 10> kSubjects = {
+        "i", "you", "we", "he", "she", "it", "they", "that", "there", "who"};
+    if (word == "may" && (IsAny(text_.LowerAt(i + 1), kVerbs) ||
+                          (i > 0 && IsAny(text_.LowerAt(i - 1), kSubjects)))) {
+      return 0;
+    }
     const bool abbreviation = word.size() == 3 && word != "may";
     std::size_t begin = i;
     std::size_t end = i + 1;
@@ -170,7 +175,10 @@ class Dates {
       // Short names are also words and names: "mar", "jan", "dec".
       const bool clear = found && (!abbreviation || found->form != NumberForm::kCardinal ||
                                    found->last - found->first > 1);
-      if (clear && !text_.At(next).new_line) {
+      // "april nineteen seventy five" is a year.
+      const bool year = found && found->form == NumberForm::kCardinal && !text_.At(next).new_line &&
+                        EndOfYear(next) > found->last && EndOfYear(found->last) == found->last;
+      if (clear && !year && !text_.At(next).new_line) {
         end = found->last;
         day = true;
       }
@@ -184,6 +192,12 @@ class Dates {
     if (!day && !with_year) {
       if (abbreviation) return 0;
       const bool cue = i > 0 && IsAny(text_.LowerAt(i - 1), kMonthCues);
+      // "november" among words of the spelling alphabet
+      if (text_[i].Has(kSpellingWord) &&
+          (text_.At(i + 1).Has(kSpellingWord) || (i > 0 && text_[i - 1].Has(kSpellingWord)) ||
+           (i > 1 && text_.Is(i - 2, "n")) || (i > 2 && text_.Is(i - 3, "n")))) {
+        return 0;
+      }
       if (text_[i].Has(kMonthlikeWord) && !cue) return 0;
       confidence = cue ? 0.9 : 0.8;
     }
@@ -197,7 +211,12 @@ class Dates {
     if (at > 0 && text_.Is(at - 1, "the")) --at;
     const std::size_t with_the = at;
     if (at > 0 && text_[at - 1].IsSign(',')) --at;
-    if (at > 0 && text_[at - 1].Has(kWeekday)) return at - 1;
+    static constexpr std::array<std::string_view, 9> kShort = {
+        "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat"};
+    if (at > 0 && (text_[at - 1].Has(kWeekday) || IsAny(text_.LowerAt(at - 1), kShort) ||
+                   text_.Is(at - 1, "sun"))) {
+      return at - 1;
+    }
     return with_the < begin ? with_the : begin;
   }
 

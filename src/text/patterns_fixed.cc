@@ -44,6 +44,8 @@ struct Characters {
   std::string chars;
   std::vector<std::size_t> ends;
   std::vector<bool> begins_word;  // white space or a sign stands before it
+  // With the letter "o" by itself as a zero.
+  std::string with_zeros;
 };
 
 class FixedForms {
@@ -70,6 +72,7 @@ class FixedForms {
     const auto add = [&](std::string_view chars, std::size_t first, std::size_t last) {
       for (std::size_t c = 0; c < chars.size(); ++c) {
         read.chars += chars[c];
+        read.with_zeros += chars == "o" ? '0' : chars[c];
         read.ends.push_back(c + 1 == chars.size() ? last : 0);
         read.begins_word.push_back(c == 0 && !text_[first].glued);
       }
@@ -106,10 +109,11 @@ class FixedForms {
 
   std::size_t FindAt(std::size_t i) {
     Characters read = Read(i, 9, 2);
-    const std::string& c = read.chars;
+    const std::string& c = read.with_zeros;
     if (c.size() < 4) return 0;
-    if (IbanLength(c.substr(0, 2)) > 0 && IsDigit(c[2]) && IsDigit(c[3])) {
-      if (const std::size_t end = FindIban(i, IbanLength(c.substr(0, 2)))) return end;
+    const std::size_t length = IbanLength(read.chars.substr(0, 2));
+    if (length > 0 && IsDigit(c[2]) && IsDigit(c[3])) {
+      if (const std::size_t end = FindIban(i, length)) return end;
     }
     if (const std::size_t end = FindInsurance(i, read)) return end;
     return FindPostcode(i, read);
@@ -120,7 +124,8 @@ class FixedForms {
     if (read.chars.size() < length || read.ends[length - 1] == 0) return 0;
     const std::string chars = read.chars.substr(0, length);
     const std::size_t end = read.ends[length - 1];
-    if (HasIban(chars)) {
+    const std::string zeros = chars.substr(0, 2) + read.with_zeros.substr(2, length - 2);
+    if (HasIban(chars) || HasIban(zeros)) {
       scan_.Take(i, end, EntityType::kIban, 1.0);
       return end;
     }
@@ -139,12 +144,21 @@ class FixedForms {
                       std::all_of(c.begin() + 2, c.begin() + 8, IsDigit) && c[8] >= 'a' &&
                       c[8] <= 'd';
     if (!form) return 0;
+    // Part of a longer row of letters and digits, read one by one.
+    if ((i > 0 && IsCharacter(i - 1)) || IsCharacter(read.ends[8])) return 0;
     // "at 123456 a": words that are no letters.
     const bool words = text_.Lower(text_[i]).size() == 2 && !text_.At(i + 1).glued &&
                        text_.text()[text_[i].begin] >= 'a' && !HasCue(text_, i, kIdCue);
     if (words) return 0;
     scan_.Take(i, read.ends[8], EntityType::kId, 0.95);
     return read.ends[8];
+  }
+
+  bool IsCharacter(std::size_t i) const {
+    const NumberRole role = text_.At(i).info->role;
+    const bool letter = text_.Letter(i) != 0 && text_.Letter(i) != 'a' && text_.Letter(i) != 'i';
+    return text_.At(i).IsDigits() || letter ||
+           (role != NumberRole::kNone && role != NumberRole::kOrdinal);
   }
 
   // British (SW1A 2AA) and Canadian (K1A 0B1) postcodes: a place.

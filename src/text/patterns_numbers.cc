@@ -127,7 +127,7 @@ std::optional<NumberVerdict> JudgeDigits(std::span<const CodeItem> items,
                                          const NumberContext& context) {
   const Shape shape = ShapeOf(items);
   const std::size_t n = shape.digits;
-  const bool cue = context.id_cue || context.card_cue || context.number_cue || context.phone_cue;
+  const bool cue = context.id_cue || context.card_cue || context.number_cue;
   if (n < 3) return std::nullopt;
   const bool international = context.plus || (items[0].chars.starts_with("00") && items.size() > 1);
   if (!international && IsCard(items)) return NumberVerdict{EntityType::kCard, 1.0};
