@@ -37,7 +37,7 @@ void Check(const LabelledTexts& data, Index words, const char* what) {
     throw Error(fmt::format("word net: {} {} texts with {} labels", data.texts.size(), what,
                             data.labels.size()));
   }
-  for (const WordRow& text : data.texts) {
+  for (const TextRow& text : data.texts) {
     for (const std::int32_t word : text) {
       if (word < 0 || word >= words) {
         throw Error(fmt::format("word net: word {} of a {} text is none of the embedding's {}",
@@ -77,7 +77,7 @@ class Learner {
     const auto share = static_cast<float>(1.0 / (1.0 - options_.dropout));
     for (const std::size_t place : places) {
       for (float& value : kept) value = rng.Uniform() < options_.dropout ? 0.0F : share;
-      const WordRow& text = data.texts[place];
+      const TextRow& text = data.texts[place];
       net_.AddSlopes(text, data.labels[place] != 0, kept, 1.0F / static_cast<float>(places.size()),
                      slopes_);
       seen.insert(seen.end(), text.begin(), text.end());
@@ -155,7 +155,7 @@ WordCnn::WordCnn(const Eigen::Ref<const MatrixXf>& embedding, const WordCnnOptio
   }
 }
 
-WordCnn::Pass WordCnn::Forward(const WordRow& text) const {
+WordCnn::Pass WordCnn::Forward(const TextRow& text) const {
   Pass pass;
   const auto longest = static_cast<std::size_t>(*std::max_element(widths_.begin(), widths_.end()));
   pass.text =
@@ -179,7 +179,7 @@ WordCnn::Pass WordCnn::Forward(const WordRow& text) const {
   return pass;
 }
 
-double WordCnn::Logit(const WordRow& text) const {
+double WordCnn::Logit(const TextRow& text) const {
   return weights_.dense.dot(Forward(text).maxima) + weights_.bias[0];
 }
 
@@ -191,7 +191,7 @@ double WordCnn::MeanLoss(const LabelledTexts& texts) const {
   return texts.texts.empty() ? 0.0 : sum / static_cast<double>(texts.texts.size());
 }
 
-double WordCnn::AddSlopes(const WordRow& text, bool label, const VectorXf& kept, float scale,
+double WordCnn::AddSlopes(const TextRow& text, bool label, const VectorXf& kept, float scale,
                           WordCnnWeights& slopes) const {
   const Pass pass = Forward(text);
   const VectorXf hidden = kept.size() == 0 ? pass.maxima : VectorXf(pass.maxima.cwiseProduct(kept));

@@ -31,10 +31,10 @@ struct WordCnnOptions {
 };
 
 // A text is a row of columns of the embedding.
-using WordRow = std::vector<std::int32_t>;
+using TextRow = std::vector<std::int32_t>;
 
 struct LabelledTexts {
-  std::vector<WordRow> texts;
+  std::vector<TextRow> texts;
   std::vector<std::uint8_t> labels;  // 0 or 1
 };
 
@@ -59,12 +59,12 @@ class WordCnn {
                        const WordCnnOptions& options = {});
 
   // ln P(1)/P(0) by the shares of the training data.
-  double Logit(const WordRow& text) const;
+  double Logit(const TextRow& text) const;
   double MeanLoss(const LabelledTexts& texts) const;
 
   // Adds the slopes of `scale` times the text's loss to `slopes`, which has the form of the
   // weights; `kept` (3 · filters numbers, empty: all 1) multiplies the maxima. Returns the loss.
-  double AddSlopes(const WordRow& text, bool label, const Eigen::VectorXf& kept, float scale,
+  double AddSlopes(const TextRow& text, bool label, const Eigen::VectorXf& kept, float scale,
                    WordCnnWeights& slopes) const;
 
   const WordCnnWeights& Weights() const { return weights_; }
@@ -72,7 +72,7 @@ class WordCnn {
 
  private:
   struct Pass;
-  Pass Forward(const WordRow& text) const;
+  Pass Forward(const TextRow& text) const;
 
   std::array<int, 3> widths_;
   WordCnnWeights weights_;

@@ -24,7 +24,7 @@ TEST(WordCnn, ItsSlopesAreThoseOfFiniteDifferences) {
   WordCnn net(Embedding(3, 6), {.filters = 4, .widths = {1, 2, 3}, .seed = 7});
   for (Eigen::VectorXf& biases : net.Weights().biases) biases.setConstant(0.3F);
   // A word said twice, and a text shorter than the widest convolution.
-  for (const WordRow& text : {WordRow{0, 3, 1, 3, 5, 2}, WordRow{4, 1}}) {
+  for (const TextRow& text : {TextRow{0, 3, 1, 3, 5, 2}, TextRow{4, 1}}) {
     WordCnnWeights slopes = net.Weights();
     slopes.embedding.setZero();
     for (std::size_t c = 0; c < 3; ++c) {
@@ -62,7 +62,7 @@ TEST(WordCnn, ItsSlopesAreThoseOfFiniteDifferences) {
 TEST(WordCnn, ItsLogitIsThatOfPlainLoops) {
   WordCnn net(Embedding(2, 5), {.filters = 2, .widths = {1, 2, 3}, .seed = 3});
   const WordCnnWeights& w = net.Weights();
-  const WordRow text = {4, 0, 2, 2};
+  const TextRow text = {4, 0, 2, 2};
   double logit = w.bias[0];
   for (std::size_t c = 0; c < 3; ++c) {
     const std::size_t width = c + 1;
@@ -89,7 +89,7 @@ LabelledTexts Ordered(std::uint64_t seed, int n) {
   SeededRng rng(seed);
   LabelledTexts data;
   for (int i = 0; i < n; ++i) {
-    WordRow& text = data.texts.emplace_back();
+    TextRow& text = data.texts.emplace_back();
     for (int t = 0; t < 12; ++t) text.push_back(static_cast<std::int32_t>(2 + rng.Below(28)));
     const std::size_t at = rng.Below(11);
     text[at] = i % 2 == 0 ? 1 : 0;

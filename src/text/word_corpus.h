@@ -32,10 +32,12 @@ struct WordAttribute {
 
 struct WordCorpus {
   std::string name;
-  std::string expected;  // what is to be expected of it, and why
+  std::string expected;            // what is to be expected of it, and why
+  std::vector<std::string> notes;  // what else one must know
   std::vector<WordSpeaker> speakers;
   std::vector<WordAttribute> attributes;
   bool planted = false;
+  bool whole_speakers = false;  // to be studied by whole speakers alone, to save time
 };
 
 // Every sentence speaks of one of two topics for each attribute. A speaker of class 1 chooses the
@@ -45,8 +47,8 @@ struct WordCorpus {
 // replaced by one drawn from both topics' words alike, as redaction with surrogates of the same
 // class does. A seeded experiment.
 struct PlantedWords {
-  int speakers = 600;
-  int sentences = 10;
+  int speakers = 400;
+  int sentences = 8;
   int topic_words = 3;
   int neutral = 6;
   int pool = 8;
