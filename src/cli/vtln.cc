@@ -3,6 +3,7 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
+#include "cli/build_text.h"
 #include "cli/verbs.h"
 #include "report/verb_figures.h"
 #include "targets/vtln_files.h"
@@ -59,7 +60,7 @@ void Fit(Flags& flags) {
 void AddBuild(CLI::App& app) {
   CLI::App* verb = AddVerb(app, "build", "Builds what a method needs from a public corpus, once.",
                            "  sotto build vtln corpus/ -o pool.bin\n"
-                           "  sotto build vtln corpus/ -o pool.bin --seconds 60 --json");
+                           "  sotto build text corpora/ -o surrogates.tsv");
   verb->require_subcommand(1);
   CLI::App* vtln = AddVerb(
       *verb, "vtln",
@@ -70,6 +71,7 @@ void AddBuild(CLI::App& app) {
   auto flags = vtln->runs(Build);
   vtln->add_option("CORPUS", flags->corpus, "Folder, Kaldi data dir or manifest")->required();
   flags->Add(*vtln, "The pool to write", "Print the counts as JSON");
+  AddBuildText(*verb);
 }
 
 void AddFit(CLI::App& app) {

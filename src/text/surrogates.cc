@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "text/tokens.h"
 #include "text/utf8.h"
 
@@ -82,6 +83,10 @@ std::uint64_t Surrogates::Group::Count(Gender gender) const {
 Surrogates::Surrogates(std::string source, std::uint64_t min_count, std::vector<Row> rows,
                        const std::string& where)
     : source_(std::move(source)), min_count_(min_count), rows_(std::move(rows)) {
+  if (source_.empty() || source_.find_first_of("\t\r\n") != std::string::npos ||
+      FindUnclean(source_) != std::string::npos) {
+    throw Error(where + ": source: a line of text without tabs and control characters is allowed");
+  }
   if (rows_.size() > kMostRows) {
     throw Error(fmt::format("{}: {} rows; {} are allowed", where, rows_.size(), kMostRows));
   }
@@ -171,24 +176,21 @@ void Surrogates::AddForm(const Row& row, const std::string& where) {
   group.is_form = true;
   group.count = row.count;
   group.words = WordsIn(row.text);
-  std::string_view rest = row.text;
+  const std::string& text = row.text;
   bool has_slot = false;
-  while (!rest.empty()) {
-    const auto open = std::min(rest.find('{'), rest.size());
-    if (rest.substr(0, open).find('}') != std::string_view::npos) {
-      throw Error(where + ": text: '}' without '{'");
-    }
-    if (open > 0) group.pieces.push_back({std::string(rest.substr(0, open)), nullptr, {}});
-    rest.remove_prefix(open);
-    if (rest.empty()) break;
-    const auto close = rest.find('}');
-    if (close == std::string_view::npos) throw Error(where + ": text: '{' without '}'");
-    const std::string_view slot = rest.substr(1, close - 1);
-    rest.remove_prefix(close + 1);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = std::min(text.find('{', at), text.size());
+    if (text.find('}', at) < open) throw Error(where + ": text: '}' without '{'");
+    if (open > at) group.pieces.push_back({text.substr(at, open - at), nullptr, {}});
+    if (open == text.size()) break;
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) throw Error(where + ": text: '{' without '}'");
+    const std::string slot = text.substr(open + 1, close - open - 1);
+    at = close + 1;
     if (slot == "luhn" || slot == "iban") {
       const auto check = slot == "luhn" ? CheckDigits::kLuhn : CheckDigits::kIban;
       const auto& pieces = group.pieces;
-      if (slot == "luhn" ? !rest.empty() : pieces.size() != 1 || pieces[0].literal.size() != 2) {
+      if (slot == "luhn" ? at < text.size() : pieces.size() != 1 || pieces[0].literal.size() != 2) {
         throw Error(where + ": text: {luhn} ends a form, {iban} stands after two letters");
       }
       group.pieces.push_back({slot == "luhn" ? "0" : "00", nullptr, check});
