@@ -99,7 +99,7 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
   if (const std::size_t end = EndOfExample(text, i + 1, letter); end > 0) {
     // "a for apple" is a letter, "i like icecream" hardly.
     const bool doubtful =
-        IsArticle(text, i) && text.Is(i + 1, "like") && !text.At(i + 2).Has(kSpellingWord);
+        letter == 'i' && text.Is(i + 1, "like") && !text.At(i + 2).Has(kSpellingWord);
     if (!doubtful) {
       item.last = end;
       item.sure = true;

@@ -188,6 +188,7 @@ class Codes {
       digits += number->digits.size();
       end = at = number->last;
       if (!number->spoken) break;
+      while (text_.At(at).IsSign(',') || text_.At(at).IsSign('-') || text_.At(at).Has(kPause)) ++at;
     }
     return end;
   }
@@ -329,6 +330,12 @@ class Codes {
   }
 
   void JudgeLetters(const Row& row, std::size_t first, std::size_t last) {
+    // "a U.S. firm"
+    const bool article = last - first >= 3 && !row.items[first].sure &&
+                         row.items[first].first + 1 == row.items[first].last &&
+                         (row.items[first].chars == "a" || row.items[first].chars == "i") &&
+                         row.items[first + 1].gap == ' ' && row.items[first + 2].gap == '.';
+    if (article) ++first;
     std::size_t letters = 0, strong = 0;
     bool sure = false;
     std::string word;

@@ -157,7 +157,7 @@ class FixedForms {
   bool IsCharacter(std::size_t i) const {
     const NumberRole role = text_.At(i).info->role;
     const bool letter = text_.Letter(i) != 0 && text_.Letter(i) != 'a' && text_.Letter(i) != 'i';
-    return text_.At(i).IsDigits() || letter ||
+    return text_.At(i).IsDigits() || letter || text_.At(i).Has(kSpellingWord) ||
            (role != NumberRole::kNone && role != NumberRole::kOrdinal);
   }
 
@@ -178,6 +178,9 @@ class FixedForms {
           std::all_of(read.ends.begin(), read.ends.begin() + static_cast<std::ptrdiff_t>(n),
                       [](std::size_t end) { return end > 0; });
       if (!written && !(letters && digit == 2)) continue;
+      const std::string_view passage =
+          text_.text().substr(text_[i].begin, text_[read.ends[n - 1] - 1].end - text_[i].begin);
+      if (passage.find_first_of(".,-") != std::string_view::npos) continue;
       scan_.Take(i, read.ends[n - 1], EntityType::kLocation, 0.8);
       return read.ends[n - 1];
     }

@@ -149,6 +149,9 @@ std::optional<NumberVerdict> JudgeDigits(std::span<const CodeItem> items,
   }
   if (!shape.written) {
     if (announced) return number;
+    // "1.5 billion", "three point one four"
+    const bool fraction = items.size() == 2 && items[1].gap == '.';
+    if (fraction && SignificantDigits(digits) < 5) return std::nullopt;
     const bool year = n == 4 && items.size() == 2 && IsYear(digits);
     if (n < 4 || year) return std::nullopt;
     // "ten thirty": a time of day.

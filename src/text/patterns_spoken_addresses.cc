@@ -69,6 +69,7 @@ class SpokenAddresses {
   bool IsPlain(std::size_t i) const {
     return text_[i].IsWord() && text_.Letter(i) == 0 && text_[i].info->role == NumberRole::kNone;
   }
+  bool IsNumber(std::size_t i) const { return text_.At(i).info->role != NumberRole::kNone; }
   bool IsJoint(std::size_t i) const {
     const Lexeme& lexeme = text_[i];
     if (lexeme.IsWord()) return lexeme.Has(kConnector) || text_.Is(i, "plus");
@@ -96,6 +97,10 @@ class SpokenAddresses {
         joined = true;
         words = 0;
         continue;
+      }
+      if (any && (text_[i].IsSign(',') || text_[i].Has(kPause)) && i > 0 && IsNumber(i - 1) &&
+          IsNumber(i + 1)) {
+        continue;  // a pause between digits
       }
       if (!IsPart(i) || AtLengthBefore(i + 1) > 0) break;
       if (text_[i].Has(kStopWord) && text_.Letter(i) == 0 && !(joined && any)) break;

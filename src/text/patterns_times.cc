@@ -74,7 +74,7 @@ class Times {
     const int hour = Value(i);
     if (!sign.glued || !text_.At(i + 2).glued || hour < 0 || hour > 24) return 0;
     if (text_[i].glued && i > 0 && (text_[i - 1].IsSign(':') || text_[i - 1].IsSign('.'))) return 0;
-    if (text_[i].glued && i > 0 && text_[i - 1].IsWord() && !text_.Is(i - 1, "t")) return 0;
+    if (text_[i].glued && i > 0 && text_[i - 1].IsWord() && !scan_.IsTaken(i - 2)) return 0;
     const bool minutes =
         text_.At(i + 2).end - text_.At(i + 2).begin == 2 && Value(i + 2) < 60 && Value(i + 2) >= 0;
     if (!minutes) return 0;
