@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "cli/verbs.h"
+#include "text/missed_shares.h"
+#include "text/tagger.h"
 
 namespace sotto::cli {
 namespace {
@@ -19,11 +23,8 @@ std::array<bool, kEntityTypes> Marked(const std::vector<std::string>& names) {
   return marked;
 }
 
-// Until the finders are in.
-class NoFinder : public EntityFinder {
- public:
-  std::vector<Entity> Find(std::string_view /*text*/) const override { return {}; }
-};
+// A foreign model has no table of what it misses.
+bool IsForeign(const std::filesystem::path& model) { return model.extension() == ".onnx"; }
 
 }  // namespace
 
@@ -43,8 +44,12 @@ void RedactFlags::Add(CLI::App& verb) {
                   "The share of entities to be found, by the threshold that reached it on held-out "
                   "text; more of the other words go with them. Default: as probable as not",
                   "R");
-  verb.add_option("--model", model, "The tagger (sotto train entities); default: the program's own",
-                  "FILE");
+  verb.add_option(
+      "--model", model,
+      "The tagger: a model of sotto train entities, or a foreign one (ONNX, docs/models.md); "
+      "default: the program's own",
+      "FILE");
+  AddTrustFlag(verb, trust_models);
   verb.heading("What takes its place");
   verb.add_option("--with", with, "A placeholder ([PER]) or a surrogate of the same type")
       ->check(CLI::IsMember({"placeholder", "surrogate"}));
@@ -109,9 +114,22 @@ RedactParts RedactFlags::Parts(const Key& key) const {
     parts.report.surrogates = drawn_from.Source();
     parts.report.surrogates_fingerprint = ContentDigest(SurrogatesText(drawn_from));
   }
-  parts.finder = std::make_unique<NoFinder>();
+  FinderOptions finder;
+  finder.model = model;
+  finder.recall = recall;
+  finder.trust_models = trust_models;
+  parts.finder = MakeEntityFinder(finder);
   parts.report.recall = recall;
-  parts.report.epsilon = StateEpsilon(*parts.replacer);
+  parts.report.finder = model.empty() ? "the program's own" : "given";
+  MissedShares missed{};
+  if (IsForeign(model)) {
+    parts.report.model_fingerprint = FileDigest(model);
+  } else {
+    const TaggerModel tagger = model.empty() ? ProgramTagger()->Model() : ReadTaggerModel(model);
+    parts.report.model_fingerprint = ContentDigest(tagger.Serialise());
+    missed = MissedBy(tagger, recall);
+  }
+  parts.report.epsilon = StateEpsilon(*parts.replacer, missed);
   return parts;
 }
 

@@ -28,7 +28,7 @@ struct RedactFlags {
   std::string words, model, surrogates;
   std::optional<double> recall;
   std::string with = "placeholder", p = "1";
-  bool keep_gender = false, keep_format = false, dialogue = false;
+  bool keep_gender = false, keep_format = false, dialogue = false, trust_models = false;
 
   void Add(CLI::App& verb);
   // Throws Error for what is wrong with a flag or the file it names. `key` draws surrogates.

@@ -35,6 +35,7 @@ void AddEpsilon(const RedactReport& report, JsonFields f) {
     source[name] = JsonValue(of.source_eps);
   }
   f("share_missed_on_held_out_text", missed);
+  f("share_missed_is_of", "the tokens of entities in sentences that the finder was not trained on");
   f("of_each_entity_found", found)("largest", epsilon.eps);
   f("draws", report.totals.draws);
   f("if_all_entities_were_one_persons", report.totals.total_eps);
