@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -24,7 +25,10 @@ EntityType ParseEntityType(std::string_view name) {
   return static_cast<EntityType>(at - kEntityNames.begin());
 }
 
-std::vector<Entity> WithoutOverlap(std::vector<Entity> entities) {
+namespace {
+
+// The rule, of entities that overlap each other.
+std::vector<Entity> Settled(std::span<Entity> entities) {
   const auto by_place = [](const Entity& a, const Entity& b) { return a.begin < b.begin; };
   std::sort(entities.begin(), entities.end(), [](const Entity& a, const Entity& b) {
     return std::tuple(b.end - b.begin, b.confidence, a.type, a.begin) <
@@ -48,6 +52,32 @@ std::vector<Entity> WithoutOverlap(std::vector<Entity> entities) {
       kept.insert(std::upper_bound(kept.begin(), kept.end(), p, by_place), p);
     }
   }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<Entity> WithoutOverlap(std::vector<Entity> entities) {
+  std::sort(entities.begin(), entities.end(), [](const Entity& a, const Entity& b) {
+    return std::tuple(a.begin, a.end, a.type) < std::tuple(b.begin, b.end, b.type);
+  });
+  // Those that overlap, directly or by others, are settled among themselves: a text with many
+  // entities takes no longer for each.
+  std::vector<Entity> kept;
+  for (std::size_t first = 0; first < entities.size();) {
+    std::size_t last = first + 1, end = entities[first].end;
+    while (last < entities.size() && entities[last].begin < end) {
+      end = std::max(end, entities[last++].end);
+    }
+    if (last == first + 1) {
+      kept.push_back(entities[first]);
+    } else {
+      const auto settled = Settled(std::span(entities).subspan(first, last - first));
+      kept.insert(kept.end(), settled.begin(), settled.end());
+    }
+    first = last;
+  }
+  std::erase_if(kept, [](const Entity& entity) { return entity.begin >= entity.end; });
   return kept;
 }
 
