@@ -49,8 +49,8 @@ TensorFile TaggerModel::ToFile() const {
   for (const auto kind : gazetteers.Kinds()) kinds.values.push_back(kind);
   std::string table;
   for (const auto& point : recalls) {
-    table += fmt::format("{}{:.6g} {:.6g} {:.6g}", table.empty() ? "" : ", ", point.recall,
-                         point.threshold, point.masked);
+    table += fmt::format("{}{} {} {}", table.empty() ? "" : ", ", point.recall, point.threshold,
+                         point.masked);
   }
   file.metadata["recalls"] = table;
   return file;
@@ -138,24 +138,36 @@ Tagger::Tagger(TaggerModel model) : model_(std::move(model)), index_(model_.feat
 
 TaggedText Tagger::Tag(std::string_view text) const { return Tag(text, Tokenise(text)); }
 
+std::vector<std::pair<std::size_t, std::size_t>> Tagger::Windows(std::size_t tokens) {
+  // A little more than a window is one, too.
+  const std::size_t count = std::max<std::size_t>(1, (tokens + kWindow / 2) / kWindow);
+  std::vector<std::pair<std::size_t, std::size_t>> windows;
+  for (std::size_t i = 0; i < count; ++i) {
+    windows.emplace_back(i * kWindow, i + 1 == count ? tokens : (i + 1) * kWindow);
+  }
+  return windows;
+}
+
 TaggedText Tagger::Tag(std::string_view text, std::vector<Token> tokens) const {
   TaggedText tagged;
-  const std::size_t n = tokens.size();
-  tagged.labels.reserve(n);
-  tagged.marginals.reserve(n);
-  // A little more than a window is one, too.
-  const std::size_t windows = std::max<std::size_t>(1, (n + kWindow / 2) / kWindow);
-  for (std::size_t i = 0; i < windows; ++i) {
-    const std::size_t begin = i * kWindow, end = i + 1 == windows ? n : begin + kWindow;
-    Window(text, tokens, begin, end, tagged);
+  for (const auto& window : Windows(tokens.size())) {
+    auto part = TagWindow(text, tokens, window.first, window.second);
+    // A window may begin within an entity that the one before it did not see.
+    const BioLabel before = tagged.labels.empty() ? kOutside : tagged.labels.back();
+    if (!part.labels.empty() && !MayFollow(before, part.labels[0])) {
+      part.labels[0] = BeginOf(TypeOf(part.labels[0]));
+    }
+    tagged.labels.insert(tagged.labels.end(), part.labels.begin(), part.labels.end());
+    tagged.marginals.insert(tagged.marginals.end(), part.marginals.begin(), part.marginals.end());
   }
   tagged.tokens = std::move(tokens);
   return tagged;
 }
 
-void Tagger::Window(std::string_view text, std::span<const Token> tokens, std::size_t begin,
-                    std::size_t end, TaggedText& tagged) const {
-  if (begin == end) return;
+TaggedText Tagger::TagWindow(std::string_view text, std::span<const Token> tokens,
+                             std::size_t begin, std::size_t end) const {
+  TaggedText tagged;
+  if (begin >= end) return tagged;
   const std::size_t from = begin < kContext ? 0 : begin - kContext;
   const std::size_t to = std::min(tokens.size(), end + kContext);
   std::vector<Token> inner(tokens.begin() + static_cast<std::ptrdiff_t>(from),
@@ -181,16 +193,17 @@ void Tagger::Window(std::string_view text, std::span<const Token> tokens, std::s
       scores[i][label] = std::clamp(static_cast<double>(sum[label]), -kMostScore, kMostScore);
     }
   }
-  auto labels = BestLabels(scores, model_.transitions);
-  auto sums = SumLabellings(scores, model_.transitions);
-  for (std::size_t i = begin; i < end; ++i) {
-    BioLabel label = labels[i - from];
-    // A window may begin within an entity that the one before it did not see.
-    const BioLabel before = tagged.labels.empty() ? kOutside : tagged.labels.back();
-    if (!MayFollow(before, label)) label = BeginOf(TypeOf(label));
-    tagged.labels.push_back(label);
-    tagged.marginals.push_back(sums.marginals[i - from]);
-  }
+  const auto labels = BestLabels(scores, model_.transitions);
+  const auto sums = SumLabellings(scores, model_.transitions);
+  const auto part = [&](const auto& all) {
+    return std::pair(all.begin() + static_cast<std::ptrdiff_t>(begin - from),
+                     all.begin() + static_cast<std::ptrdiff_t>(end - from));
+  };
+  tagged.labels.assign(part(labels).first, part(labels).second);
+  tagged.marginals.assign(part(sums.marginals).first, part(sums.marginals).second);
+  tagged.tokens.assign(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+                       tokens.begin() + static_cast<std::ptrdiff_t>(end));
+  return tagged;
 }
 
 double Tagger::ThresholdOf(double recall) const {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nn/safetensors.h"
@@ -55,13 +56,20 @@ struct TaggedText {
 
 class Tagger {
  public:
-  // Longer texts are tagged in windows of so many tokens, each with kContext tokens more on either
-  // side that speak and are not kept: time stays linear, memory too, and the labels are those of
-  // the whole text but for what is told over more than kContext tokens.
+  // Texts are tagged in windows of so many tokens, each with kContext tokens more on either side
+  // that speak and are not kept: time is linear, memory bounded, and the labels are those of the
+  // whole text but for what is told over more than kContext tokens.
   static constexpr std::size_t kWindow = 400, kContext = 40;
 
   explicit Tagger(TaggerModel model);
 
+  // The windows of a text of so many tokens, as places of tokens.
+  static std::vector<std::pair<std::size_t, std::size_t>> Windows(std::size_t tokens);
+  // One of them.
+  TaggedText TagWindow(std::string_view text, std::span<const Token> tokens, std::size_t begin,
+                       std::size_t end) const;
+
+  // A text of any length in one: memory grows with it.
   TaggedText Tag(std::string_view text) const;
   // Tokens that are there already.
   TaggedText Tag(std::string_view text, std::vector<Token> tokens) const;
@@ -73,9 +81,6 @@ class Tagger {
   const TaggerModel& Model() const { return model_; }
 
  private:
-  void Window(std::string_view text, std::span<const Token> tokens, std::size_t begin,
-              std::size_t end, TaggedText& tagged) const;
-
   TaggerModel model_;
   FeatureIndex index_;
 };

@@ -212,6 +212,61 @@ std::vector<std::uint32_t> Frequent(std::span<const Example> examples, const Gaz
   return frequent;
 }
 
+// Into the card: of each type the share of its tokens that are not covered in sentences for
+// reports, by the most probable labels ("missed PER") and at each recall of the table ("missed PER
+// at 0.99"). Corpora have the same weight, and both forms of a sentence.
+void NoteMisses(std::span<const LabelledCorpus> corpora, TaggerModel& model) {
+  const Tagger tagger(model);
+  std::vector<double> thresholds = {2.0};
+  std::vector<std::string> names = {""};
+  for (const auto& point : model.recalls) {
+    thresholds.push_back(point.threshold);
+    names.push_back(fmt::format(" at {}", point.recall));
+  }
+  struct Shares {
+    double missed = 0.0;
+    int corpora = 0;
+  };
+  std::vector<std::array<Shares, kTaggedTypes>> shares(thresholds.size());
+  for (const auto& corpus : corpora) {
+    std::array<std::size_t, kTaggedTypes> all{};
+    std::vector<std::array<std::size_t, kTaggedTypes>> missed(thresholds.size());
+    for (const auto& sentence : corpus.sentences) {
+      if (sentence.part != CorpusPart::kReport) continue;
+      for (const auto& form : {sentence, AsTranscript(sentence)}) {
+        const auto tagged = tagger.Tag(form.text, form.tokens);
+        for (std::size_t i = 0; i < form.tokens.size(); ++i) {
+          if (form.labels[i] == kOutside) continue;
+          const auto type = static_cast<std::size_t>(TypeOf(form.labels[i]));
+          ++all[type];
+          if (tagged.labels[i] != kOutside) continue;
+          for (std::size_t t = 0; t < thresholds.size(); ++t) {
+            if (EntityProbability(tagged.marginals[i]) < thresholds[t]) ++missed[t][type];
+          }
+        }
+      }
+    }
+    // Shares of a handful of tokens say nothing.
+    constexpr std::size_t kLeastTokens = 20;
+    for (std::size_t t = 0; t < thresholds.size(); ++t) {
+      for (std::size_t type = 0; type < kTaggedTypes; ++type) {
+        if (all[type] < kLeastTokens) continue;
+        shares[t][type].missed +=
+            static_cast<double>(missed[t][type]) / static_cast<double>(all[type]);
+        ++shares[t][type].corpora;
+      }
+    }
+  }
+  for (std::size_t t = 0; t < thresholds.size(); ++t) {
+    for (std::size_t type = 0; type < kTaggedTypes; ++type) {
+      const Shares& share = shares[t][type];
+      if (share.corpora == 0) continue;
+      model.card[fmt::format("missed {}{}", kEntityNames[type], names[t])] =
+          fmt::format("{:.4f}", share.missed / share.corpora);
+    }
+  }
+}
+
 }  // namespace
 
 void TaggerTrainingOptions::Validate() const {
@@ -267,6 +322,11 @@ TaggerModel TrainTagger(std::span<const LabelledCorpus> corpora, const NameLists
   // Thresholds are those of the weights as the file holds them.
   TaggerModel model = ParseTaggerModel(kept.Model().Serialise(), "the model");
   model.recalls = RecallTable(Tagger(model), corpora);
+  NoteMisses(corpora, model);
+  std::string trained_on;
+  for (const auto& corpus : corpora) trained_on += (trained_on.empty() ? "" : ", ") + corpus.name;
+  model.card["trained on"] = trained_on;
+  model.card["seed"] = fmt::format("{}", options.seed);
   return model;
 }
 
