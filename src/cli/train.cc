@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
+#include "cli/train_entities.h"
 #include "cli/train_hide.h"
 #include "cli/verbs.h"
 #include "report/verb_figures.h"
@@ -32,11 +33,15 @@ struct Flags {
 };
 
 // libexec/sotto/sotto-train beside the folder this program lies in.
-fs::path TrainingProgram() {
+fs::path TrainingProgramsPlace() {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  fs::path program = self.parent_path().parent_path() / "libexec/sotto/sotto-train";
-  if (failed || !fs::exists(program)) {
+  return failed ? "" : self.parent_path().parent_path() / "libexec/sotto/sotto-train";
+}
+
+fs::path TrainingProgram() {
+  fs::path program = TrainingProgramsPlace();
+  if (!fs::exists(program)) {
     throw Error(fmt::format("no training program '{}': it is built where libtorch is installed",
                             program.string()));
   }
@@ -48,7 +53,9 @@ SpeechPack Pack(const Flags& flags) {
                      flags.jobs);
 }
 
-int RunProgram(const fs::path& program, const std::vector<std::string>& arguments, int inherited) {
+// `output`: where what it says goes; -1: where ours does.
+int RunProgram(const fs::path& program, const std::vector<std::string>& arguments, int inherited,
+               int output = -1) {
   std::vector<char*> argv;
   std::string name = program.string();
   argv.push_back(name.data());
@@ -59,6 +66,10 @@ int RunProgram(const fs::path& program, const std::vector<std::string>& argument
   if (child < 0) throw Error(fmt::format("cannot start '{}': {}", name, SystemReason()));
   if (child == 0) {
     if (inherited >= 0) ::fcntl(inherited, F_SETFD, 0);
+    if (output >= 0) {
+      ::dup2(output, STDOUT_FILENO);
+      ::dup2(output, STDERR_FILENO);
+    }
     ::execv(name.c_str(), argv.data());
     ::_exit(127);
   }
@@ -100,6 +111,26 @@ void RunTrainingProgram(const std::vector<std::string>& arguments, int inherited
   if (code != 0) throw ExitWith{code};
 }
 
+bool HasTrainingProgram() { return fs::exists(TrainingProgramsPlace()); }
+
+void RunTrainingProgramQuietly(const std::vector<std::string>& arguments, const fs::path& said) {
+  const int output = ::open(said.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (output < 0) throw Error(fmt::format("'{}': {}", said.string(), SystemReason()));
+  int code = 1;
+  try {
+    code = RunProgram(TrainingProgram(), arguments, -1, output);
+  } catch (...) {
+    ::close(output);
+    throw;
+  }
+  ::close(output);
+  if (code == 0) return;
+  std::string last = ReadTextFile(said);
+  while (!last.empty() && last.back() == '\n') last.pop_back();
+  last = last.substr(last.rfind('\n') + 1);
+  throw Error(fmt::format("the training program failed (exit code {}): {}", code, last));
+}
+
 void AddTrain(CLI::App& app) {
   CLI::App* verb = AddVerb(app, "train", "Trains the nets that attack and protect.",
                            "  sotto train encoder corpus/ -o encoder.safetensors --steps=2000\n"
@@ -136,6 +167,7 @@ void AddTrain(CLI::App& app) {
   });
   AddTrainNeural(*verb);
   AddTrainHide(*verb);
+  AddTrainEntities(*verb);
 }
 
 }  // namespace sotto::cli
