@@ -181,7 +181,7 @@ class Maker {
                                    "36############",   "4############"};
     std::string form = Of(kForms);
     if (form[0] == '5') form[1] = "12345"[Below(5)];
-    const std::string digits = WithLuhn(Fill(form));
+    std::string digits = WithLuhn(Fill(form));
     if (Chance(30)) return digits;
     if (Chance(40)) return Grouped(digits, 4, Of({" ", "-"}));
     return Read(digits);
@@ -205,7 +205,7 @@ class Maker {
                                    "@@ ## ## ## B",  "@##@##@##", "##@@@#####",  "@@@@@######@@#@@",
                                    "@@#######",      "#########", "@@@######",   "@##############",
                                    "########@",      "@@@@@####@"};
-    const std::string id = Fill(Of(kForms));
+    std::string id = Fill(Of(kForms));
     if (Chance(65)) return id;
     std::string chars;
     for (const char c : id) {
@@ -271,7 +271,9 @@ class Maker {
       const std::string letter(1, name[i]);
       const std::string& word = kNato[static_cast<std::size_t>(name[i] - 'a')];
       if (i > 0) text += form == 1 ? "-" : form == 2 ? ". " : " ";
-      text += form == 3 ? word : form == 4 ? letter + Of({" as in ", " for "}) + word : letter;
+      if (form != 3) text += letter;
+      if (form == 4) text += Of({" as in ", " for "});
+      if (form == 3 || form == 4) text += word;
     }
     return text;
   }
@@ -279,7 +281,8 @@ class Maker {
   std::string Date() {
     const int d = 1 + static_cast<int>(Below(24)), m = static_cast<int>(Below(12));
     const int y = 1930 + static_cast<int>(Below(90));
-    const std::string &month = kMonths[m], ordinal = kOrdinals[d - 1];
+    const std::string& month = kMonths[m];
+    const std::string& ordinal = kOrdinals[d - 1];
     const std::string day = std::to_string(d), year = std::to_string(y);
     const std::string mm = (m < 9 ? "0" : "") + std::to_string(m + 1),
                       dd = (d < 10 ? "0" : "") + day;
@@ -306,7 +309,7 @@ class Maker {
   static std::string Spoken(int value) { return value < 10 ? kUnits[value] : Two(value); }
 
   std::string Time() {
-    const std::string hour = kUnits[1 + Below(9)];
+    const std::string& hour = kUnits[1 + Below(9)];
     const std::string digits = std::to_string(1 + Below(12));
     const std::string minutes = std::to_string(10 + Below(50));
     const std::string half = Of({"am", "pm", "a m", "p.m."});
