@@ -48,7 +48,6 @@ TEST(ReplacementEpsilon, IsTheFormulaForAnyShare) {
 
 // Four names of different lengths; the least share is 1/10, so that ε(0.9) = ln(19/9) = 0.747.
 const std::array<std::string, 4> kNames = {"Al", "Bea", "Cora", "Dimitri"};
-constexpr std::array<double, 4> kShares = {0.4, 0.3, 0.2, 0.1};
 
 const Surrogates& Small() {
   static const Surrogates surrogates = ParseSurrogates(

@@ -245,10 +245,10 @@ TEST(Replacement, RefusesWhatItCannotDo) {
 
 TEST(Replacement, TakesAnyBytes) {
   const Replacer replacer(ProgramSurrogates(), {}, TestKey(1));
-  const std::string text("\xff\xfe\0 \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xf0\x9f\x98\x80", 18);
-  const auto replaced = replacer.Replace(text, {{5, 13, kPerson}}, {});
-  EXPECT_EQ(replaced.text.substr(0, 5), text.substr(0, 5));
-  EXPECT_EQ(replaced.text.substr(replaced.text.size() - 5), text.substr(13));
+  const std::string text("\xff\xfe\0 \xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xf0\x9f\x98\x80", 17);
+  const auto replaced = replacer.Replace(text, {{4, 12, kPerson}}, {});
+  EXPECT_EQ(replaced.text.substr(0, 4), text.substr(0, 4));
+  EXPECT_EQ(replaced.text.substr(replaced.text.size() - 5), text.substr(12));
   EXPECT_EQ(replacer.Replace("", {}, {}).text, "");
 }
 
