@@ -58,6 +58,7 @@ class TrialPlan {
   Gender GenderOf(const std::string& speaker) const { return genders_.at(speaker); }
   const std::vector<int>& L() const { return l_; }
   std::size_t Excluded() const { return excluded_; }  // speakers without a gender
+  bool Listed() const { return listed_; }             // the user gave lists
 
   // Groups of `l` consecutive enrolment utterances of a speaker, none in two groups; what is left
   // over is not used. Throws Error that counts the speakers who have fewer.
