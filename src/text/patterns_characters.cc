@@ -64,7 +64,7 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
   std::size_t times = 1;
   if (text.At(i).info->role == NumberRole::kMultiple) {
     if (text.Is(i, "double") && (text.Letter(i + 1) == 'u' || text.Is(i + 1, "you"))) {
-      item.chars = "w";
+      item.chars.assign(1, 'w');
       item.last = i + 2;
       item.weak = text.Is(i + 1, "you");
       item.sure = !item.weak;
@@ -152,7 +152,11 @@ std::optional<CodeItem> ReadCodeItem(const LexedText& text, std::size_t at) {
                         IsUpper(text.text().substr(lexeme.begin, lower.size())) &&
                         ((at > 0 && text[at - 1].IsDigits()) || text.At(at + 1).IsDigits() ||
                          (text.At(at + 1).IsSign('-') && text.At(at + 2).IsDigits()));
-  if (lower.size() > 12 || !IsAsciiLetters(lower) || !(before || behind || capitals)) {
+  // "doeja-801156"
+  const Lexeme& number = text.At(at + 2);
+  const bool hyphen = lower.size() <= 6 && text.At(at + 1).IsSign('-') && text.At(at + 1).glued &&
+                      number.glued && number.IsDigits() && number.end - number.begin >= 4;
+  if (lower.size() > 12 || !IsAsciiLetters(lower) || !(before || behind || capitals || hyphen)) {
     return std::nullopt;
   }
   CodeItem item;

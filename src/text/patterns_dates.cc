@@ -25,6 +25,7 @@ class Dates {
       if (!scan_.IsTaken(i)) {
         const Lexeme& lexeme = text_[i];
         if (lexeme.IsDigits()) next = FindNumeric(i);
+        if (next == 0 && lexeme.info->role != NumberRole::kNone) next = FindRead(i);
         if (next == 0 && lexeme.Has(kMonthName)) next = FindMonth(i);
         if (next == 0 && lexeme.Has(kWeekday)) next = FindWeekday(i);
         if (next == 0 && text_.Is(i, "the")) next = FindDayOfMonth(i);
@@ -81,6 +82,34 @@ class Dates {
     if (!(separator != '.' && month_of_year) && !day) return 0;
     scan_.Take(i, i + 3, EntityType::kDate, month_of_year ? 0.8 : 0.6);
     return i + 3;
+  }
+
+  // "three slash four slash eighty four"
+  std::size_t FindRead(std::size_t i) {
+    std::size_t at = i;
+    for (int part = 0; part < 3; ++part) {
+      if (part > 0 && !text_.Is(at++, "slash")) return 0;
+      if (Size(at) > 16 || at >= text_.size()) return 0;
+      if (part == 2) {
+        const std::size_t year = EndOfYear(at);
+        if (year > at) {
+          at = year;
+          break;
+        }
+      }
+      const auto number = ReadNumber(text_, at);
+      if (!number || number->digits.size() > 2) return 0;
+      if (part < 2 && number->digits > "31" && number->digits.size() == 2) return 0;
+      at = number->last;
+      // "oh three"
+      if (number->digits == "0") {
+        const auto digit = ReadNumber(text_, at);
+        if (!digit || !digit->single) return 0;
+        at = digit->last;
+      }
+    }
+    scan_.Take(i, at, EntityType::kDate, 0.9);
+    return at;
   }
 
   // A day of a month that begins at i: "fifth", "5th", "twenty two", "5". The lexeme behind it.
@@ -187,7 +216,11 @@ class Dates {
     if (text_.At(year).IsSign(',') || text_.At(year).IsSign('-') || text_.Is(year, "of")) ++year;
     const std::size_t end_of_year = text_.At(year).new_line ? year : EndOfYear(year);
     const bool with_year = end_of_year > year;
-    if (with_year) end = end_of_year;
+    if (with_year) {
+      end = end_of_year;
+    } else if (day) {
+      end = EndOfShortYear(end);
+    }
     double confidence = day ? 0.95 : 0.9;
     if (!day && !with_year) {
       if (abbreviation) return 0;
@@ -204,6 +237,19 @@ class Dates {
     if (day && begin > 0) begin = WithWeekday(begin);
     scan_.Take(begin, end, EntityType::kDate, confidence);
     return end;
+  }
+
+  // "'84" and "eighty four" behind a day.
+  std::size_t EndOfShortYear(std::size_t at) const {
+    if (text_.At(at).IsSign('\'') && text_.At(at + 1).glued && Size(at + 1) == 2 &&
+        text_.At(at + 1).IsDigits()) {
+      return at + 2;
+    }
+    if (text_.At(at).info->role != NumberRole::kTen) return at;
+    const auto number = ReadNumber(text_, at);
+    const bool year = number && number->form == NumberForm::kCardinal &&
+                      number->digits.size() == 2 && number->digits > "31";
+    return year && !IsNumberAt(number->last) ? number->last : at;
   }
 
   std::size_t WithWeekday(std::size_t begin) const {

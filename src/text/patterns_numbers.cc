@@ -67,8 +67,10 @@ bool IsPhone(std::span<const CodeItem> items, const Shape& shape, const NumberCo
   if (context.extension && n >= 6 && n <= 13) return true;
   if (n > 12 || n < 5) return false;
   if (n < 7 && context.phone_cue && !context.number_cue) return true;
-  if (!shape.written) return n >= 7 && items.size() >= 3;
+  const bool code = context.code_cue && !context.phone_cue;
+  if (!shape.written) return n >= 7 && items.size() >= 3 && !code;
   if (items.size() == 1) {
+    if (code) return false;
     if (n == 10 || n == 11) return true;
     return (first[0] == '0' && n >= 9) || (context.phone_cue && n >= 6);
   }

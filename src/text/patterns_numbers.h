@@ -15,6 +15,7 @@ struct NumberContext {
   bool plus = false;       // "+" or "plus" before it
   bool extension = false;  // "x506", "extension five oh six" behind it
   bool phone_cue = false, id_cue = false, card_cue = false, number_cue = false;  // words before it
+  bool code_cue = false;
 };
 
 struct NumberVerdict {

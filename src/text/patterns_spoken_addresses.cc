@@ -86,6 +86,8 @@ class SpokenAddresses {
     for (std::size_t i = end; i > 0 && end - i < kMostLexemes;) {
       if (any && text_[i].new_line) break;
       --i;
+      const bool initial = text_[i].IsSign('.') && i > 0 && text_.Letter(i - 1) != 0;
+      if (initial && any) continue;  // "m. smith"
       if (IsJoint(i) && any) {
         if (text_[i].kind == LexemeKind::kSign && !(text_[i].glued && text_.At(i + 1).glued)) break;
         joined = true;
@@ -102,7 +104,7 @@ class SpokenAddresses {
           IsNumber(i + 1)) {
         continue;  // a pause between digits
       }
-      if (!IsPart(i) || AtLengthBefore(i + 1) > 0) break;
+      if (!IsPart(i) || AtLengthBefore(i + 1) > 0 || text_.Is(i, "slash")) break;
       if (text_[i].Has(kStopWord) && text_.Letter(i) == 0 && !(joined && any)) break;
       if (IsPlain(i) && ++words > kMostWords) break;
       begin = i;
@@ -143,7 +145,9 @@ class SpokenAddresses {
     const std::size_t end = EndOfDomain(dot, length);
     if (end == 0) return 0;
     const bool written = text_[dot].IsSign('.');
-    const std::size_t host = written ? WrittenNameBefore(dot) : NameBefore(dot);
+    std::size_t host = written ? WrittenNameBefore(dot) : NameBefore(dot);
+    // Any word may be a host behind "at".
+    if (host == dot && dot > 1 && IsPart(dot - 1) && AtLengthBefore(dot - 1) > 0) host = dot - 1;
     if (host == dot) return 0;
     // "at" is the nearest before the host, over at most as many words as a host may have.
     if (const std::size_t at = AtLengthBefore(host); at > 0) {
@@ -157,8 +161,19 @@ class SpokenAddresses {
     const bool sure = !text_[end - 1].Has(kWordlikeTopLevel) || text_.Is(host, "www") ||
                       text_.Letter(host) == 'w' || EndOfDomain(dot, length) > dot + length + 1;
     if (!sure) return 0;
-    scan_.Take(host, end, EntityType::kUrl, 0.9);
+    scan_.Take(SchemeBefore(host), end, EntityType::kUrl, 0.9);
     return end;
+  }
+
+  // "https colon slash slash", "h t t p …"; `host` where it is not said.
+  std::size_t SchemeBefore(std::size_t host) const {
+    if (host < 3 || !text_.Is(host - 1, "slash") || !text_.Is(host - 2, "slash")) return host;
+    std::size_t begin = host - 2;
+    if (begin > 0 && text_.Is(begin - 1, "colon")) --begin;
+    if (begin > 0 && (text_.Is(begin - 1, "http") || text_.Is(begin - 1, "https")))
+      return begin - 1;
+    while (begin > 0 && text_.Letter(begin - 1) != 0 && host - begin < 9) --begin;
+    return begin;
   }
 
   std::size_t WrittenNameBefore(std::size_t dot) const {

@@ -111,6 +111,10 @@ class Times {
     const Clock plain = {first->last, false};
     if (!first->spoken) return plain;
     auto second = ReadNumber(text_, first->last);
+    // "oh nine hundred"
+    if (first->digits == "0" && second && second->digits.size() == 3 && second->spoken) {
+      return {second->last, true};
+    }
     if (!second || !second->spoken || second->form == NumberForm::kOrdinal) return plain;
     if (second->digits == "0") {
       second = ReadNumber(text_, second->last);
@@ -129,7 +133,12 @@ class Times {
   // "five pm", "ten thirty in the morning", "six o'clock", "ten past seven", "at five thirty".
   std::size_t FindClock(std::size_t i) {
     const Clock clock = ReadClock(i);
-    if (clock.end == 0) return 0;
+    if (clock.end == 0) {  // "twenty five past four"
+      if (text_[i].end - text_[i].begin > 16) return 0;
+      const auto minutes = ReadNumber(text_, i);
+      const bool valid = minutes && minutes->digits.size() == 2 && minutes->digits < "60";
+      return valid ? FindPast(i, minutes->last) : 0;
+    }
     if (text_[i].glued && i > 0 && text_[i - 1].kind == LexemeKind::kSign &&
         text_[i - 1].sign != '(' && text_[i - 1].sign != '-') {
       return 0;

@@ -28,13 +28,23 @@ constexpr std::string_view kTopLevels =
     "cat app dev page blog cloud online site website store shop tech xyz club live life world "
     "news media email agency company global group space today design digital network systems "
     "solutions software services support tools top vip win fun games studio academy expert "
+    "photography photo photos video music band film audio art gallery health law legal bank money "
+    "finance capital ventures partners consulting marketing shopping family love dating fitness "
+    "yoga "
+    "restaurant cafe pizza london berlin nyc paris africa scot wales house homes school university "
+    "education training institute science church community foundation center zone link click "
     "onion example test invalid localhost";
 constexpr std::string_view kWordlike =
     "am as at be by do in is it me my no so to us id la pro name post cat page live life world "
     "news "
     "media email agency company global group space today design digital network systems solutions "
     "software services support tools top win fun games studio academy expert example test invalid "
-    "club shop store travel jobs pa ma re so ms mr pm st sc tel";
+    "club shop store travel jobs pa ma re so ms mr pm st sc tel photography photo photos video "
+    "music "
+    "band film audio art gallery health law legal bank money finance capital ventures partners "
+    "consulting marketing shopping family love dating fitness yoga restaurant cafe pizza london "
+    "berlin paris africa wales house homes school university education training institute science "
+    "church community foundation center zone link click";
 
 constexpr std::string_view kStops =
     "the is are was were be been my your his her their our its it's it to at me him them us you he "
@@ -53,12 +63,12 @@ constexpr std::string_view kPhoneCues =
     "text sms whatsapp reach phoned voicemail pager hotline helpline callback handy";
 constexpr std::string_view kIdCues =
     "ssn social security licence license licences passport nino driver drivers driver's driving "
-    "driver\u2019s identity identification id insurance ni dl dni nhs medicare medicaid visa "
+    "driver\u2019s identity identification id insurance ni dl dni nhs medicare medicaid "
     "taxpayer tin ein cpf curp aadhaar pan steuer nif nie pesel";
 constexpr std::string_view kCardCues =
     "card cards visa mastercard amex maestro discover credit debit cc";
 constexpr std::string_view kNumberCues =
-    "pin code codes passcode password account acct number numbers no reference ref order booking "
+    "pin code codes passcode password account acct number numbers reference ref order booking "
     "confirmation policy membership member invoice serial zip postcode postal zipcode cvv cvc otp "
     "case ticket tracking customer employee student patient record routing sort iban swift "
     "extension ext plate registration badge locker";
@@ -188,8 +198,14 @@ Table MakeTable() {
   Flag(table, kIdCues, kIdCue);
   Flag(table, kCardCues, kCardCue);
   Flag(table, kNumberCues, kNumberCue);
+  Flag(table,
+       "pin passcode password account acct reference ref booking confirmation policy membership "
+       "invoice serial cvv cvc otp tracking routing swift sort",
+       kCodeCue);
   Flag(table, "dot underscore dash hyphen period minus point", kConnector);
-  Flag(table, "dash hyphen space pause then uh um er erm ah hmm comma dot stroke", kPause);
+  Flag(table,
+       "dash hyphen space pause then uh um er erm ah hmm comma dot stroke apostrophe underscore",
+       kPause);
   Flag(table,
        "gmail yahoo hotmail outlook aol icloud live msn protonmail proton gmx ymail googlemail "
        "mailchimp zoho fastmail yandex comcast verizon btinternet rocketmail",
