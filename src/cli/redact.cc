@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -40,14 +41,21 @@ struct Input {
   }
 };
 
+bool IsFile(const std::string& argument) {
+  std::error_code code;
+  return !argument.empty() && fs::exists(argument, code);
+}
+
 // No message quotes an argument that may be the text.
 Input Chosen(const std::vector<std::string>& arguments) {
   if (arguments.size() == 1 && arguments[0] == "-") {
     return {{}, /*is_stdin=*/true, {}, "standard input"};
   }
-  std::error_code code;
-  if (arguments.size() == 1 && !arguments[0].empty() && fs::exists(arguments[0], code)) {
+  if (arguments.size() == 1 && IsFile(arguments[0])) {
     return {arguments[0], false, {}, fmt::format("'{}'", arguments[0])};
+  }
+  if (arguments.size() > 1 && std::all_of(arguments.begin(), arguments.end(), IsFile)) {
+    throw Error("one file at a time: all of the arguments name files");
   }
   const std::string& first = arguments.front();
   const bool one_word = arguments.size() == 1 && first.find_first_of(" \t\n") == std::string::npos;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
 
 #include "base/json.h"
 #include "report/json_values.h"
@@ -81,9 +82,14 @@ std::string RedactSummary(const RedactReport& report) {
   if (report.totals.own_words > 0) {
     found.push_back(fmt::format("{} {}", report.totals.own_words, kOwnWordName));
   }
+  std::map<std::string, std::vector<std::string>> types;  // by the share they miss
   for (const ClassEpsilon& of : report.epsilon.classes) {
     if (!of.missed) continue;
-    missed.push_back(fmt::format("{} {:.1f} %", EntityName(of.type), 100.0 * *of.missed));
+    types[fmt::format("{:.1f} %", 100.0 * *of.missed)].emplace_back(EntityName(of.type));
+  }
+  missed.reserve(types.size());
+  for (const auto& [share, names] : types) {
+    missed.push_back(fmt::format("{} of {}", share, fmt::join(names, ", ")));
   }
   std::string text =
       fmt::format("{} found in {} tokens{}{}; ", report.totals.Found(), report.totals.tokens,
@@ -99,7 +105,7 @@ std::string RedactSummary(const RedactReport& report) {
       "\nwhat is missed stands as it was said (epsilon ∞); on held-out text {}; "
       "found: epsilon {} each",
       missed.empty() ? "the share is not known"
-                     : fmt::format("missed are {}", fmt::join(missed, ", ")),
+                     : fmt::format("{} are missed", fmt::join(missed, ", ")),
       EpsText(report.epsilon.eps));
   if (report.totals.total_eps > 0.0) {
     text += fmt::format(", {} if all were one person's", EpsText(report.totals.total_eps));

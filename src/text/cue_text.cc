@@ -111,12 +111,12 @@ void AddCueLine(std::string_view raw, std::size_t begin, std::size_t end, bool r
     }
     AddText(raw, {plain, at}, references, map);
     if (tag->voice) {
-      if (!map.Text().empty()) map.AddJoint(" . ");
+      if (!map.Text().empty()) map.AddJoint("\n");
       Entity speaker{map.Text().size(), 0, EntityType::kPerson, 1.0};
       AddText(raw, *tag->voice, references, map);
       speaker.end = map.Text().size();
       known.push_back(speaker);
-      map.AddJoint(" . ");
+      map.AddJoint("\n");
     }
     at = plain = tag->end;
   }

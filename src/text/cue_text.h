@@ -12,7 +12,7 @@
 namespace sotto {
 
 // Adds raw[begin, end), a line of a cue, to `map`: tags are left out, and references ("&amp;",
-// WebVTT alone) stand for their character. The name in <v Name> is put between full stops and added
+// WebVTT alone) stand for their character. The name in <v Name> is put between line ends and added
 // to `known` as a person.
 void AddCueLine(std::string_view raw, std::size_t begin, std::size_t end, bool references,
                 SourceMap& map, std::vector<Entity>& known);

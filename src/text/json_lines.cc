@@ -232,7 +232,7 @@ class JsonLines : public PassageReader {
                                        "without control characters is read",
                                        fields_.text));
     }
-    if (!text.Text().empty()) text.AddJoint(". ");
+    if (!text.Text().empty()) text.AddJoint("\n");
     text.Append(string.map);
   }
 

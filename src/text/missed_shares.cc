@@ -1,6 +1,7 @@
 #include "text/missed_shares.h"
 
 #include <charconv>
+#include <cmath>
 #include <string>
 
 namespace sotto {
@@ -8,11 +9,14 @@ namespace {
 
 constexpr double kAsProbableAsNot = 0.5;
 
+// 0.15, not 0.15000000000000002.
+double Left(double recall) { return std::round((1.0 - recall) * 1e9) / 1e9; }
+
 std::optional<double> ByTable(const TaggerModel& model, const std::optional<double>& recall) {
   std::optional<double> missed;
   for (const RecallPoint& row : model.recalls) {  // recalls ascend, thresholds do not
-    if (recall && row.recall >= *recall) return 1.0 - row.recall;
-    if (!recall && row.threshold >= kAsProbableAsNot) missed = 1.0 - row.recall;
+    if (recall && row.recall >= *recall) return Left(row.recall);
+    if (!recall && row.threshold >= kAsProbableAsNot) missed = Left(row.recall);
   }
   return missed;
 }

@@ -125,11 +125,30 @@ std::unique_ptr<PassageReader> ReadPassages(LineReader& lines, TextFormat format
   return std::make_unique<PlainReader>(lines);
 }
 
+// What stands between known entities is searched for itself: a speaker's name is no part of the
+// sentence after it.
+std::vector<Entity> Redactor::Found(std::string_view text, std::span<const Entity> known) const {
+  std::vector<Entity> entities(known.begin(), known.end());
+  std::size_t at = 0;
+  for (std::size_t i = 0; i <= known.size(); ++i) {
+    const std::size_t end = i < known.size() ? known[i].begin : text.size();
+    const std::string_view between = text.substr(at, end - at);
+    if (!between.empty()) {
+      for (Entity entity : finder_.Find(between)) {
+        entity.begin += at;
+        entity.end += at;
+        entities.push_back(entity);
+      }
+    }
+    if (i < known.size()) at = known[i].end;
+  }
+  return entities;
+}
+
 Redaction Redactor::Redact(std::string_view text, std::span<const Entity> known,
                            const TextPlace& place) const {
   Redaction redaction;
-  std::vector<Entity> entities = finder_.Find(text);
-  entities.insert(entities.end(), known.begin(), known.end());
+  std::vector<Entity> entities = Found(text, known);
   const auto& types = replacer_.Options().types;
   std::erase_if(entities, [&types](const Entity& entity) {
     return !types[static_cast<std::size_t>(entity.type)];

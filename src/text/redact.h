@@ -51,14 +51,16 @@ class Redactor {
   Redactor(const EntityFinder& finder, const Replacer& replacer, const OwnWords* words)
       : finder_(finder), replacer_(replacer), words_(words) {}
 
-  // `known`: entities of the text beside those of the finder. What overlaps one of the user's own
-  // words goes with it, whatever the replacer's options say.
+  // `known`: entities of the text beside those of the finder, in order and without overlap. What
+  // overlaps one of the user's own words goes with it, whatever the replacer's options say.
   Redaction Redact(std::string_view text, std::span<const Entity> known,
                    const TextPlace& place) const;
 
   const Replacer& By() const { return replacer_; }
 
  private:
+  std::vector<Entity> Found(std::string_view text, std::span<const Entity> known) const;
+
   const EntityFinder& finder_;
   const Replacer& replacer_;
   const OwnWords* words_;

@@ -126,7 +126,7 @@ class Style : public Passage {
       const std::size_t end = Raw().find(Raw()[quote], quote + 1);
       if (end == std::string::npos) return;
       if (end == quote + 1) continue;
-      if (!map_.Text().empty()) map_.AddJoint(" . ");
+      if (!map_.Text().empty()) map_.AddJoint("\n");
       const std::size_t begin = map_.Text().size();
       map_.Add(quote + 1, std::string_view(Raw()).substr(quote + 1, end - quote - 1));
       known_.push_back({begin, map_.Text().size(), EntityType::kPerson, 1.0});
@@ -169,7 +169,7 @@ class SubtitleReader : public PassageReader {
         waiting_.insert(waiting_.begin(), std::move(*block));
         break;
       }
-      if (group.empty() && IsAlone(*block)) return Alone(std::move(*block));
+      if (group.empty() && IsAlone(*block)) return Alone(*block);
       cues += HasTiming(*block) ? 1 : 0;
       for (const TextLine& line : *block) bytes += line.bytes.size();
       group.push_back(std::move(*block));
@@ -247,7 +247,7 @@ class SubtitleReader : public PassageReader {
            BeginsWithWord(first->Text(), "REGION");
   }
 
-  std::unique_ptr<Passage> Alone(Block block) const {
+  std::unique_ptr<Passage> Alone(const Block& block) const {
     const TextLine* first = FirstLine(block);
     const std::string_view kind = first == nullptr ? std::string_view() : first->Text();
     std::string raw;

@@ -59,7 +59,7 @@ constexpr const char* kWeb =
 TEST(Subtitles, WebVttIsReadWithItsParts) {
   EXPECT_EQ(Texts(kWeb, kVtt),
             (std::vector<std::string>{" - a talk with Anna", "Anna Lee", " Anna has read this",
-                                      "Anna Lee . Hello world & Anna", "Bo . Hi & bye"}));
+                                      "Anna Lee\nHello world & Anna", "Bo\nHi & bye"}));
   EXPECT_EQ(Exchanged(kWeb, kVtt, {}), kWeb);
   EXPECT_EQ(
       Exchanged(kWeb, kVtt, {{"Anna Lee", "Q \"R\" & S"}, {"Bo", "T"}}),

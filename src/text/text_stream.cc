@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -44,7 +43,7 @@ ByteSource StandardInputSource() {
 ByteSource MemorySource(std::string text) {
   return [text = std::move(text), at = std::size_t{0}](char* to, std::size_t count) mutable {
     const std::size_t n = std::min(count, text.size() - at);
-    std::memcpy(to, text.data() + at, n);
+    std::copy_n(text.data() + at, n, to);
     at += n;
     return n;
   };
