@@ -43,6 +43,7 @@ enum WordFlag : std::uint32_t {
   kMailHost = 1U << 15U,
   kLetterCase = 1U << 16U,  // capital, lowercase
   kYearCue = 1U << 17U,     // in, since, until
+  kExpiryCue = 1U << 19U,   // expires, exp
   kCodeCue = 1U << 18U,     // a number cue that no telephone number follows: account, pin
 };
 

@@ -1,6 +1,7 @@
 #include "text/patterns_characters.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "text/spoken_numbers.h"
@@ -48,6 +49,18 @@ bool IsArticle(const LexedText& text, std::size_t at) {
   return text.Letter(at) == 'a' || text.Letter(at) == 'i';
 }
 
+// Names of letters that are common words.
+bool IsCommonWord(const LexedText& text, std::size_t at) {
+  constexpr std::array<std::string_view, 13> kWords = {
+      "are", "you", "see", "why", "en", "el", "ex", "em", "eye", "ay", "sea", "tea", "pea"};
+  return std::find(kWords.begin(), kWords.end(), text.LowerAt(at)) != kWords.end();
+}
+
+bool IsClearLetter(const LexedText& text, std::size_t at) {
+  if (text.Letter(at) != 0) return !IsArticle(text, at);
+  return text.At(at).Has(kLetterName) && !IsCommonWord(text, at);
+}
+
 }  // namespace
 
 std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
@@ -66,8 +79,8 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
     if (text.Is(i, "double") && (text.Letter(i + 1) == 'u' || text.Is(i + 1, "you"))) {
       item.chars.assign(1, 'w');
       item.last = i + 2;
-      item.weak = text.Is(i + 1, "you");
-      item.sure = !item.weak;
+      item.sure =
+          !text.Is(i + 1, "you") || IsClearLetter(text, i + 2) || text.At(i + 2).Has(kLetterName);
       return item;
     }
     times = text.At(i).info->value;
@@ -79,13 +92,12 @@ std::optional<CodeItem> ReadLetter(const LexedText& text, std::size_t at) {
   if (letter == 0 && text.At(i).Has(kSpellingWord | kLetterName) && times == 1) {
     letter = text.At(i).info->letter;
     item.weak = !item.sure;
-    // Common words are letters only between letters.
-    if (text.At(i).Has(kLetterName) && !item.sure &&
-        (text.Is(i, "are") || text.Is(i, "you") || text.Is(i, "see") || text.Is(i, "why") ||
-         text.Is(i, "en") || text.Is(i, "el") || text.Is(i, "ex") || text.Is(i, "em"))) {
-      const bool between = i > 0 && text.Letter(i - 1) != 0 && !IsArticle(text, i - 1) &&
-                           text.Letter(i + 1) != 0 && !IsArticle(text, i + 1);
-      if (!between) return std::nullopt;
+    // Common words are letters only beside letters.
+    if (!item.sure && IsCommonWord(text, i)) {
+      const bool named = i > 0 && text[i - 1].Has(kLetterName);
+      const bool beside = i > 0 && IsClearLetter(text, i - 1);
+      const bool before = IsClearLetter(text, i + 1);
+      if (!beside && !(named && before)) return std::nullopt;
     }
   }
   if (letter == 0) return std::nullopt;

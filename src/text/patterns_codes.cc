@@ -211,7 +211,10 @@ class Codes {
       sure = sure || item.sure;
       word += item.chars;
     }
-    if (IsAny(word, kAbbreviations) && !sure) return;
+    if (!sure && (IsAny(word, kAbbreviations) || word == "aus" || word == "aun" || word == "auk" ||
+                  word == "atv" || word == "apc" || word == "adj")) {
+      return;  // the last ones are "a u s", "a t v"
+    }
     // Words of a spelling alphabet alone: three of them; with letters, any.
     if (letters < (sure ? 1U : 3U)) return;
     // "a b", "i see": one capital letter or one example is enough, "capital a" is not.

@@ -79,7 +79,10 @@ class Dates {
         (Size(i) == 4 && IsYear(a) && Size(i + 2) == 2 && b >= 1 && b <= 12);
     const bool day =
         separator == '/' && IsDayAndMonth(a, b) && i > 0 && IsAny(text_.LowerAt(i - 1), kDayCues);
-    if (!(separator != '.' && month_of_year) && !day) return 0;
+    // "expires 09/27"
+    const bool expiry = separator == '/' && a >= 1 && a <= 12 && Size(i + 2) == 2 && i > 0 &&
+                        HasCue(text_, i, kExpiryCue);
+    if (!(separator != '.' && month_of_year) && !day && !expiry) return 0;
     scan_.Take(i, i + 3, EntityType::kDate, month_of_year ? 0.8 : 0.6);
     return i + 3;
   }

@@ -178,6 +178,7 @@ class FixedForms {
           std::all_of(read.ends.begin(), read.ends.begin() + static_cast<std::ptrdiff_t>(n),
                       [](std::size_t end) { return end > 0; });
       if (!written && !(letters && digit == 2)) continue;
+      if ((i > 0 && IsCharacter(i - 1)) || IsCharacter(read.ends[n - 1])) continue;
       const std::string_view passage =
           text_.text().substr(text_[i].begin, text_[read.ends[n - 1] - 1].end - text_[i].begin);
       if (passage.find_first_of(".,-") != std::string_view::npos) continue;

@@ -176,12 +176,13 @@ void AddLetters(Table& table) {
   for (auto& [word, info] : table) {
     if ((info.flags & kSpellingWord) != 0) info.letter = word[0];
   }
-  const std::array<std::pair<std::string_view, char>, 28> names = {
+  const std::array<std::pair<std::string_view, char>, 33> names = {
       {{"bee", 'b'},    {"cee", 'c'}, {"dee", 'd'},   {"eff", 'f'}, {"gee", 'g'}, {"aitch", 'h'},
        {"haitch", 'h'}, {"jay", 'j'}, {"kay", 'k'},   {"ell", 'l'}, {"el", 'l'},  {"em", 'm'},
        {"en", 'n'},     {"pee", 'p'}, {"queue", 'q'}, {"cue", 'q'}, {"ar", 'r'},  {"ess", 's'},
        {"tee", 't'},    {"vee", 'v'}, {"ex", 'x'},    {"wye", 'y'}, {"zed", 'z'}, {"zee", 'z'},
-       {"are", 'r'},    {"you", 'u'}, {"see", 'c'},   {"why", 'y'}}};
+       {"are", 'r'},    {"you", 'u'}, {"see", 'c'},   {"eye", 'i'}, {"ay", 'a'},  {"sea", 'c'},
+       {"tea", 't'},    {"pea", 'p'}, {"why", 'y'}}};
   for (const auto& [word, letter] : names) {
     table[std::string(word)].flags |= kLetterName;
     table[std::string(word)].letter = letter;
@@ -202,6 +203,7 @@ Table MakeTable() {
        "pin passcode password account acct reference ref booking confirmation policy membership "
        "invoice serial cvv cvc otp tracking routing swift sort",
        kCodeCue);
+  Flag(table, "expires expiry exp expiration expiring thru", kExpiryCue);
   Flag(table, "dot underscore dash hyphen period minus point", kConnector);
   Flag(table,
        "dash hyphen space pause then uh um er erm ah hmm comma dot stroke apostrophe underscore",
