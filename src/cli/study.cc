@@ -137,6 +137,7 @@ void AddStudy(CLI::App& app) {
   study->require_subcommand(1);
   AddHiding(*study);
   AddStudyFolds(*study);
+  AddStudyReplacement(*study);
 }
 
 }  // namespace sotto::cli

@@ -6,7 +6,8 @@
 namespace sotto::cli {
 
 void AddStudy(CLI::App& app);
-// A verb of study (study_folds.cc).
+// Verbs of study (study_folds.cc, study_replacement.cc).
 void AddStudyFolds(CLI::App& study);
+void AddStudyReplacement(CLI::App& study);
 
 }  // namespace sotto::cli

@@ -120,7 +120,7 @@ Tensor BiLstm(TorchBackend& backend, const Tensor& rows, const std::vector<std::
 
 class TaggerNet {
  public:
-  TaggerNet(const TaggerTraining& options, std::int64_t words, torch::Device device)
+  TaggerNet(const SequenceTaggerTraining& options, std::int64_t words, torch::Device device)
       : backend(device), o_(options), words_(words), device_(device), only_(BioOnly()) {
     for (Tensor* part : {&only_.between, &only_.first, &only_.last}) *part = part->to(device);
   }
@@ -174,7 +174,7 @@ class TaggerNet {
     return torch::tanh(std::get<0>(found.masked_fill(inside.logical_not(), -1e4).max(2)));
   }
 
-  TaggerTraining o_;
+  SequenceTaggerTraining o_;
   std::int64_t words_;
   torch::Device device_;
   ChainWeights only_;
@@ -202,8 +202,8 @@ std::vector<TagBatch> InTurn(const std::vector<TaggedSentence>& sentences,
 class TaggerLesson : public Lesson {
  public:
   TaggerLesson(const std::vector<TaggedSentence>& training,
-               const std::vector<TaggedSentence>& development, const TaggerTraining& options,
-               Trainer& trainer)
+               const std::vector<TaggedSentence>& development,
+               const SequenceTaggerTraining& options, Trainer& trainer)
       : training_(training),
         o_(options),
         device_(trainer.Device()),
@@ -290,7 +290,7 @@ class TaggerLesson : public Lesson {
   }
 
   const std::vector<TaggedSentence>& training_;
-  const TaggerTraining o_;
+  const SequenceTaggerTraining o_;
   const torch::Device device_;
   const Vocabulary vocabulary_;
   std::mt19937_64& random_;
@@ -303,8 +303,8 @@ class TaggerLesson : public Lesson {
 
 }  // namespace
 
-const OptionTable<TaggerTraining>& TaggerTraining::Table() {
-  using T = TaggerTraining;
+const OptionTable<SequenceTaggerTraining>& SequenceTaggerTraining::Table() {
+  using T = SequenceTaggerTraining;
   static const OptionTable<T> table = {
       {"epochs", &T::epochs, "Go through the sentences so many times at most", 1, 10000},
       {"batch", &T::batch, "Take so many sentences at a time", 1, 10000},
@@ -321,15 +321,15 @@ const OptionTable<TaggerTraining>& TaggerTraining::Table() {
   return table;
 }
 
-void TaggerTraining::Validate() const {
+void SequenceTaggerTraining::Validate() const {
   RequireRanges(Table(), *this);
   run.Validate();
 }
 
-TrainedTagger TrainTagger(const std::vector<TaggedSentence>& training,
-                          const std::vector<TaggedSentence>& development,
-                          const std::vector<std::vector<TaggedSentence>>& to_tag,
-                          const TaggerTraining& options) {
+TrainedSequenceTagger TrainSequenceTagger(const std::vector<TaggedSentence>& training,
+                                          const std::vector<TaggedSentence>& development,
+                                          const std::vector<std::vector<TaggedSentence>>& to_tag,
+                                          const SequenceTaggerTraining& options) {
   options.Validate();
   if (training.empty() || development.empty()) {
     throw Error(
@@ -337,13 +337,13 @@ TrainedTagger TrainTagger(const std::vector<TaggedSentence>& training,
                     "needed",
                     training.size(), development.size()));
   }
-  TaggerTraining o = options;
+  SequenceTaggerTraining o = options;
   o.run.validate_every = (static_cast<std::int64_t>(training.size()) + o.batch - 1) / o.batch;
   o.run.steps = o.epochs * o.run.validate_every;
   Trainer trainer(o.run);
   TaggerLesson lesson(training, development, o, trainer);
   trainer.Run(lesson);
-  TrainedTagger trained;
+  TrainedSequenceTagger trained;
   for (const auto& sentences : to_tag) trained.tags.push_back(lesson.Tag(sentences));
   trained.curve = trainer.Curve();
   trained.best_step = trainer.BestStep();

@@ -24,7 +24,7 @@
 
 namespace sotto {
 
-struct TaggerTraining {
+struct SequenceTaggerTraining {
   RunOptions run;
   std::int64_t epochs = 50, batch = 32;
   std::int64_t words = 100, bytes = 25, filters = 30;  // sizes of vectors, and of the convolution
@@ -32,7 +32,7 @@ struct TaggerTraining {
   std::int64_t least_count = 2;
   double word_dropout = 0.05, dropout = 0.5;  // dropout: of the LSTMs' input and output
 
-  TaggerTraining() {
+  SequenceTaggerTraining() {
     run.learning_rate = 2e-3;
     run.final_learning_rate = 1e-5;
     run.warm_up = 50;
@@ -42,7 +42,7 @@ struct TaggerTraining {
     run.halve_after = 1;
     run.patience = 4;
   }
-  static const OptionTable<TaggerTraining>& Table();
+  static const OptionTable<SequenceTaggerTraining>& Table();
   // Throws Error that names the field.
   void Validate() const;
 };
@@ -50,7 +50,7 @@ struct TaggerTraining {
 using TagRows = std::vector<std::vector<BioLabel>>;  // of sentences, a label for each word
 
 // Its curve has the losses per sentence: dev_loss, and training_loss since the validation before.
-struct TrainedTagger {
+struct TrainedSequenceTagger {
   std::vector<TagRows> tags;  // of each list of sentences that was to be tagged, by the best net
   std::vector<TrainingPoint> curve;
   std::int64_t best_step = 0;
@@ -59,9 +59,9 @@ struct TrainedTagger {
 
 // `run.steps` and `run.validate_every` follow from the epochs. The same on one machine for the same
 // seed and number of threads.
-TrainedTagger TrainTagger(const std::vector<TaggedSentence>& training,
-                          const std::vector<TaggedSentence>& development,
-                          const std::vector<std::vector<TaggedSentence>>& to_tag,
-                          const TaggerTraining& options);
+TrainedSequenceTagger TrainSequenceTagger(const std::vector<TaggedSentence>& training,
+                                          const std::vector<TaggedSentence>& development,
+                                          const std::vector<std::vector<TaggedSentence>>& to_tag,
+                                          const SequenceTaggerTraining& options);
 
 }  // namespace sotto

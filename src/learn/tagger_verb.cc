@@ -16,7 +16,7 @@ struct TaggerFlags {
   std::vector<std::string> to_tag;
   bool force = false;
   int threads = 1;
-  TaggerTraining options;
+  SequenceTaggerTraining options;
 };
 
 void RunTagger(const TaggerFlags& flags) {
@@ -27,9 +27,10 @@ void RunTagger(const TaggerFlags& flags) {
   const auto development = ReadTaggedSentences(flags.development);
   std::vector<std::vector<TaggedSentence>> to_tag;
   for (const std::string& path : flags.to_tag) to_tag.push_back(ReadTaggedSentences(path));
-  const TrainedTagger trained = TrainTagger(training, development, to_tag, flags.options);
+  const TrainedSequenceTagger trained =
+      TrainSequenceTagger(training, development, to_tag, flags.options);
   nlohmann::ordered_json options;
-  Record(TaggerTraining::Table(), flags.options, options);
+  Record(SequenceTaggerTraining::Table(), flags.options, options);
   options["learning_rate"] = flags.options.run.learning_rate;
   options["seed"] = flags.options.run.seed;
   const nlohmann::ordered_json json = {{"training_sentences", training.size()},
@@ -79,7 +80,7 @@ void AddTaggerVerb(CLI::App& app) {
   verb->add_option("--threads", f->threads, "Compute with so many threads (CPU)")
       ->check(CLI::PositiveNumber);
   Heading(*verb, "Training");
-  AddFlags(*verb, TaggerTraining::Table(), f->options);
+  AddFlags(*verb, SequenceTaggerTraining::Table(), f->options);
   verb->callback([f] { RunTagger(*f); });
 }
 
