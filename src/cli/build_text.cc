@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "cli/verbs.h"
 #include "report/surrogate_figures.h"
-#include "text/patterns.h"
+#include "text/entity_finder.h"
 
 namespace sotto::cli {
 namespace {
@@ -16,18 +16,19 @@ struct Flags {
   std::string out, source;
   std::uint64_t min_count = kDefaultMinPeople;
   bool fill = false, json = false;
+  FinderOptions finder;
   ForceFlag force;
 };
 
 void Build(Flags& flags) {
   flags.force.Check(flags.out);
-  const PatternFinder finder;
+  const auto finder = MakeEntityFinder(flags.finder);
   SurrogateCounts counts;
   BuiltSurrogates built;
   built.corpora = flags.corpora.size();
   built.size.labelled = built.size.speakers = true;
   for (const std::string& corpus : flags.corpora) {
-    const SurrogateCorpusSize size = CountSurrogates(corpus, finder, counts);
+    const SurrogateCorpusSize size = CountSurrogates(corpus, *finder, counts);
     built.size.texts += size.texts;
     built.size.labelled = built.size.labelled && size.labelled;
     built.size.speakers = built.size.speakers && size.speakers;
@@ -72,6 +73,11 @@ void AddBuildText(CLI::App& build) {
                    "K")
       ->check(CLI::PositiveNumber);
   text->add_option("--source", flags->source, "What the file says of where it is from", "TEXT");
+  text->add_option("--model", flags->finder.model,
+                   "The tagger that finds entities where they are not marked (sotto train "
+                   "entities); default: the program's own",
+                   "FILE");
+  AddTrustFlag(*text, flags->finder.trust_models);
   text->add_flag("--fill", flags->fill,
                  "Take the classes that the corpora leave empty from the program's own surrogates");
   text->add_flag("--json", flags->json, "Print the counts as JSON");

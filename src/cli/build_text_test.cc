@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/testing.h"
 #include "cli/testing.h"
-#include "text/surrogates.h"
 
 namespace sotto {
 namespace {
@@ -41,17 +40,16 @@ TEST_F(BuildText, CountsWhatSeveralPeopleSaid) {
   EXPECT_EQ(json["types"]["DATE"]["least_share"], 1.0);
   EXPECT_EQ(json["types"]["EMAIL"]["entities"], 10);
   EXPECT_EQ(json["types"]["EMAIL"]["from"], "none");
-  const Surrogates surrogates = ReadSurrogates(At("pack"));
-  EXPECT_TRUE(surrogates.Has(EntityType::kDate));
-  EXPECT_FALSE(surrogates.Has(EntityType::kEmail));
-  EXPECT_EQ(ReadTextFile(At("pack")).find("zelda"), std::string::npos);
+  EXPECT_EQ(ReadTextFile(At("pack")),
+            "sotto-surrogates\t1\nsource\ta corpus\nmin_count\t5\n"
+            "kind\tname\tgender\tcount\ttext\nword\tDATE\t-\t6\tmonday\n");
 }
 
 TEST_F(BuildText, TakesTheRestFromTheProgramWhereAsked) {
   const Outcome built = Sotto("build text " + At("talk.tsv") + " -o " + At("pack") + " --fill");
   ASSERT_EQ(built.code, 0) << built.output;
   EXPECT_TRUE(Has(built, "program's"));
-  EXPECT_TRUE(ReadSurrogates(At("pack")).Has(EntityType::kPerson));
+  EXPECT_NE(ReadTextFile(At("pack")).find("form\tPER\t"), std::string::npos);
 }
 
 TEST_F(BuildText, SaysInOneLineWhatIsWrongAndWritesNothing) {
