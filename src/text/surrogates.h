@@ -142,7 +142,7 @@ Surrogates ParseSurrogates(std::string_view text, const std::string& where);
 Surrogates ReadSurrogates(const std::filesystem::path& path);
 std::string SurrogatesText(const Surrogates& surrogates);
 
-// Those of the program, from public lists of names and places (docs/models.md).
+// Those of the program, from public lists of names and places (docs/provenance.md).
 const Surrogates& ProgramSurrogates();
 
 }  // namespace sotto
