@@ -16,7 +16,7 @@
 namespace sotto {
 
 struct AugmentationOptions {
-  double transcripts = 0.5;  // share of sentences without capitals and punctuation
+  double transcripts = 0.6;  // share of sentences without capitals and punctuation
   double lowered = 0.06;     // … in lower case with punctuation
   double capitals = 0.03;    // … in capitals only
   double replaced = 0.4;     // share of entities that become others

@@ -21,8 +21,8 @@ namespace sotto {
 struct TaggerTrainingOptions {
   AugmentationOptions augmentation;
   std::uint64_t seed = 1;
-  int epochs = 8;        // with all features
-  int final_epochs = 4;  // with those that stay
+  int epochs = 4;        // with all features
+  int final_epochs = 8;  // with those that stay
   double rate = 0.12;    // of AdaGrad
   double l1 = 1e-7, l2 = 1e-6;
   int least_count = 3;            // of a feature in the training sentences and their transcripts
