@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "text/foreign_tagger.h"
 #include "text/patterns.h"
 #include "text/tagger.h"
 
@@ -68,10 +69,18 @@ std::shared_ptr<const Tagger> ProgramTagger() {
 
 std::unique_ptr<EntityFinder> MakeEntityFinder(const FinderOptions& options) {
   std::vector<std::unique_ptr<EntityFinder>> finders;
-  const auto tagger = options.model.empty()
-                          ? ProgramTagger()
-                          : std::make_shared<const Tagger>(ReadTaggerModel(options.model));
-  finders.push_back(std::make_unique<TaggerFinder>(tagger, options.recall));
+  if (options.model.extension() == ".onnx") {
+    if (options.recall) {
+      throw Error("recall: a foreign model has no table of thresholds that reach one");
+    }
+    finders.push_back(std::make_unique<ForeignTaggerFinder>(
+        options.model, ModelFolders::Default(options.models, options.trust_models)));
+  } else {
+    const auto tagger = options.model.empty()
+                            ? ProgramTagger()
+                            : std::make_shared<const Tagger>(ReadTaggerModel(options.model));
+    finders.push_back(std::make_unique<TaggerFinder>(tagger, options.recall));
+  }
   finders.push_back(std::make_unique<PatternFinder>());
   return std::make_unique<CombinedFinder>(std::move(finders), options.types);
 }
