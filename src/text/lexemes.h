@@ -41,10 +41,11 @@ enum WordFlag : std::uint32_t {
   kNumberCue = 1U << 13U,        // pin, code, account
   kSoundsLikeDigit = 1U << 14U,  // to, for, ate
   kMailHost = 1U << 15U,
-  kLetterCase = 1U << 16U,  // capital, lowercase
-  kYearCue = 1U << 17U,     // in, since, until
-  kExpiryCue = 1U << 19U,   // expires, exp
-  kCodeCue = 1U << 18U,     // a number cue that no telephone number follows: account, pin
+  kLetterCase = 1U << 16U,   // capital, lowercase
+  kYearCue = 1U << 17U,      // in, since, until
+  kSpellingCue = 1U << 20U,  // spelled, initials
+  kExpiryCue = 1U << 19U,    // expires, exp
+  kCodeCue = 1U << 18U,      // a number cue that no telephone number follows: account, pin
 };
 
 struct WordInfo {

@@ -216,7 +216,8 @@ class Codes {
       return;  // the last ones are "a u s", "a t v"
     }
     // Words of a spelling alphabet alone: three of them; with letters, any.
-    if (letters < (sure ? 1U : 3U)) return;
+    const bool cue = HasCue(text_, row.items[first].first, kSpellingCue);
+    if (letters < (sure ? 1U : cue ? 2U : 3U)) return;
     // "a b", "i see": one capital letter or one example is enough, "capital a" is not.
     if (sure && letters < 2 && !HasExample(row, first, last)) return;
     scan_.Take(BeginOf(row, first), EndOf(row, last), EntityType::kSpelled,

@@ -204,8 +204,9 @@ class Dates {
       if (text_.At(next).IsSign('-') && text_.At(next).glued) ++next;
       if (text_.Is(next, "the")) ++next;
       const auto found = ReadDay(next);
-      // Short names are also words and names: "mar", "jan", "dec".
-      const bool clear = found && (!abbreviation || found->form != NumberForm::kCardinal ||
+      // "mar" and "jan" are also a word and a name.
+      const bool name = word == "mar" || word == "jan";
+      const bool clear = found && (!name || found->form != NumberForm::kCardinal ||
                                    found->last - found->first > 1);
       // "april nineteen seventy five" is a year.
       const bool year = found && found->form == NumberForm::kCardinal && !text_.At(next).new_line &&

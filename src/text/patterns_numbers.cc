@@ -64,11 +64,12 @@ bool IsPhone(std::span<const CodeItem> items, const Shape& shape, const NumberCo
   const std::string_view first = items[0].chars;
   const bool code = context.code_cue && !context.phone_cue;
   if (code && !context.plus && items.size() == 1) return false;
-  const bool international = context.plus || first.starts_with("00");
+  const bool international =
+      context.plus || first.starts_with("00") || (first == "011" && n >= 11);  // from North America
   if (international && n >= 7 && n <= 17) return true;
   if (context.extension && n >= 6 && n <= 13) return true;
   if (n > 12 || n < 5) return false;
-  if (n < 7 && context.phone_cue && !context.number_cue) return true;
+  if (n < 7 && context.phone_cue && !context.code_cue) return true;
   if (!shape.written) return n >= 7 && items.size() >= 3 && !code;
   if (items.size() == 1) {
     if (n == 10 || n == 11) return true;

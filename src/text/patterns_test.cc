@@ -36,6 +36,9 @@ TEST(PatternsEmail, AreFoundAsWrittenAndAsReadAloud) {
   EXPECT_EQ(Found("send sam@gmail dot com a note"), (Strings{"EMAIL sam@gmail dot com"}));
   EXPECT_EQ(Found("ask \"joe\"@y.com"), (Strings{"EMAIL \"joe\"@y.com"}));
   EXPECT_EQ(Found("john at sign web dot de"), (Strings{"EMAIL john at sign web dot de"}));
+  EXPECT_EQ(Found("it is m. smith at gmail.com"), (Strings{"EMAIL m. smith at gmail.com"}));
+  EXPECT_EQ(Found("sara [at] mail [dot] ru"), (Strings{"EMAIL sara [at] mail [dot] ru"}));
+  EXPECT_EQ(Found("my gmail is ann forty two at gmail"), (Strings{"EMAIL ann forty two at gmail"}));
 }
 
 TEST(PatternsUrl, AreFoundAsWrittenAndAsReadAloud) {
@@ -45,6 +48,8 @@ TEST(PatternsUrl, AreFoundAsWrittenAndAsReadAloud) {
   EXPECT_EQ(Found("go to www dot market repair dot com slash shop"),
             (Strings{"URL www dot market repair dot com slash shop"}));
   EXPECT_EQ(Found("look at amazon dot com for it"), (Strings{"URL amazon dot com"}));
+  EXPECT_EQ(Found("h t t p colon slash slash example dot com"),
+            (Strings{"URL h t t p colon slash slash example dot com"}));
   EXPECT_TRUE(Found("e.g. this, i.e. that, at p.m. in the store.No way.It is").empty());
 }
 
@@ -119,6 +124,9 @@ TEST(PatternsPhone, AreFoundInTheFormsOfManyCountries) {
                                   "one eight hundred five five five oh one nine nine",
                                   "four one five uh five five five dash oh one nine nine",
                                   "five five five oh one nine nine extension four two",
+                                  "011 44 20 7946 0958",
+                                  "four oh four. five five five. one two one two",
+                                  "404 five five five 1212",
                                   "five five five one two for four six to one"}) {
     EXPECT_EQ(Found("reach us at " + phone + " today"), (Strings{"PHONE " + phone}));
   }
@@ -152,6 +160,9 @@ TEST(PatternsNumber, ExactOnesAndCodesAreFoundAndSmallOrRoundOnesAreNot) {
   EXPECT_EQ(Found("it is four two one seven"), (Strings{"NUMBER four two one seven"}));
   EXPECT_EQ(Found("my pin is 123"), (Strings{"NUMBER 123"}));
   EXPECT_EQ(Found("take 0042"), (Strings{"NUMBER 0042"}));
+  // Not every row of eight digits is a telephone number.
+  EXPECT_EQ(Found("account one two three four five six seven eight"),
+            (Strings{"NUMBER one two three four five six seven eight"}));
   for (const std::string text :
        {"i have two cups and one dog", "350 ml", "call nine one one", "5 million people",
         "1.5 billion", "twenty four times seven", "room 204", "$99.99", "about 20,000",
@@ -165,9 +176,11 @@ TEST(PatternsSpelled, LettersOneByOneAreFoundAndAbbreviationsAreNot) {
   for (const std::string spelled :
        {"m e y e r", "M-E-Y-E-R", "m. e. y. e. r", "m, e, y, e, r", "capital j o h n",
         "s m i double t h", "m as in mike e as in echo y", "m for mother a like apple",
-        "mike echo yankee echo romeo", "l double u c a s", "j as in julia", "n oscar r a"}) {
+        "mike echo yankee echo romeo", "l double u c a s", "j as in julia", "cee aitch are eye ess",
+        "d apostrophe a r c y", "n oscar r a"}) {
     EXPECT_EQ(Found("it is " + spelled), (Strings{"SPELLED " + spelled}));
   }
+  EXPECT_EQ(Found("al spelled a l"), (Strings{"SPELLED a l"}));
   for (const std::string text : {"the b b c and u.s.a. at p.m. are a k a it", "a U.S. firm", "i a",
                                  "mike and charlie", "golf in india", "plan a or b"}) {
     EXPECT_EQ(Found(text), Strings{}) << text;
@@ -175,27 +188,61 @@ TEST(PatternsSpelled, LettersOneByOneAreFoundAndAbbreviationsAreNot) {
 }
 
 TEST(PatternsDate, AreFoundByTheirForm) {
-  for (const std::string date :
-       {"2024-03-05", "5/3/24", "05.03.1984", "13-Feb-2014", "03/2024", "March 5, 2024", "5th Mar",
-        "Mar. 5th, 2024", "Tue, 5 Mar 2024", "march fifth", "march fifth nineteen eighty four",
-        "the fifth of march two thousand and seventeen", "april nineteen seventy five",
-        "april twenty nineteen seventy five", "twenty second march", "friday april fourteenth",
-        "next monday", "january", "may two"}) {
+  for (const std::string date : {"2024-03-05",
+                                 "5/3/24",
+                                 "05.03.1984",
+                                 "13-Feb-2014",
+                                 "03/2024",
+                                 "March 5, 2024",
+                                 "5th Mar",
+                                 "Mar. 5th, 2024",
+                                 "Tue, 5 Mar 2024",
+                                 "march fifth",
+                                 "march fifth nineteen eighty four",
+                                 "the fifth of march two thousand and seventeen",
+                                 "april nineteen seventy five",
+                                 "april twenty nineteen seventy five",
+                                 "twenty second march",
+                                 "friday april fourteenth",
+                                 "next monday",
+                                 "january",
+                                 "may two",
+                                 "feb four",
+                                 "january third ninety nine",
+                                 "12 Apr '79"}) {
     EXPECT_EQ(Found("it was then, " + date), (Strings{"DATE " + date}));
   }
   EXPECT_EQ(Found("born in 1984 or in nineteen eighty five"),
             (Strings{"DATE 1984", "DATE nineteen eighty five"}));
   EXPECT_EQ(Found("on the fifteenth"), (Strings{"DATE the fifteenth"}));
+  EXPECT_EQ(Found("expires 09/27"), (Strings{"DATE 09/27"}));
+  EXPECT_EQ(Found("oh four slash twelve slash nineteen seventy nine"),
+            (Strings{"DATE oh four slash twelve slash nineteen seventy nine"}));
   EXPECT_TRUE(Found("i may one day march on for the second time, 2 of 3").empty());
   EXPECT_EQ(Found("13/45/99"), (Strings{"NUMBER 13/45/99"}));
 }
 
 TEST(PatternsTime, AreFoundByTheirForm) {
-  for (const std::string time :
-       {"10:45", "10:45 pm", "09:33:20", "10pm", "9.30 a.m.", "ten pm", "ten thirty p m",
-        "five oh five am", "quarter past three", "half past ten", "six o'clock", "ten past seven",
-        "ten minutes to six", "six to seven pm", "eight hundred am", "fourteen hundred hours",
-        "nine in the morning", "noon"}) {
+  for (const std::string time : {"10:45",
+                                 "10:45 pm",
+                                 "09:33:20",
+                                 "10pm",
+                                 "9.30 a.m.",
+                                 "ten pm",
+                                 "ten thirty p m",
+                                 "five oh five am",
+                                 "quarter past three",
+                                 "half past ten",
+                                 "six o'clock",
+                                 "ten past seven",
+                                 "ten minutes to six",
+                                 "six to seven pm",
+                                 "eight hundred am",
+                                 "fourteen hundred hours",
+                                 "nine in the morning",
+                                 "twenty five past four",
+                                 "oh nine hundred hours",
+                                 "noon"}) {
     EXPECT_EQ(Found("it is " + time), (Strings{"TIME " + time}));
   }
   EXPECT_TRUE(Found("16:9 and 5 to 6, half a quarter, one am i").empty());

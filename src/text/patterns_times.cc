@@ -159,8 +159,13 @@ class Times {
     const bool cue = i > 0 && (text_.Is(i - 1, "at") || text_.Is(i - 1, "around") ||
                                text_.Is(i - 1, "until") || text_.Is(i - 1, "till"));
     const bool words = text_[i].IsWord() && clock.end <= i + 3;
-    if (cue && clock.minutes && words && !IsNumberAt(clock.end) &&
-        !text_.Is(clock.end, "dollars") && !text_.Is(clock.end, "percent")) {
+    // "at four oh four, five five five, …" is no time.
+    const bool goes_on =
+        IsNumberAt(clock.end) ||
+        ((text_.At(clock.end).kind == LexemeKind::kSign || text_.At(clock.end).Has(kPause)) &&
+         IsNumberAt(clock.end + 1));
+    if (cue && clock.minutes && words && !goes_on && !text_.Is(clock.end, "dollars") &&
+        !text_.Is(clock.end, "percent")) {
       scan_.Take(i, clock.end, EntityType::kTime, 0.7);
       return clock.end;
     }

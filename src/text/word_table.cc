@@ -203,6 +203,7 @@ Table MakeTable() {
        "pin passcode password account acct reference ref booking confirmation policy membership "
        "invoice serial cvv cvc otp tracking routing swift sort",
        kCodeCue);
+  Flag(table, "spell spelled spelt spelling spells initials letters", kSpellingCue);
   Flag(table, "expires expiry exp expiration expiring thru", kExpiryCue);
   Flag(table, "dot underscore dash hyphen period minus point", kConnector);
   Flag(table,
