@@ -19,12 +19,14 @@ bool IsAny(std::string_view word, const std::array<std::string_view, N>& words) 
 }
 
 // Abbreviations that are read letter by letter and name nobody.
-constexpr std::array<std::string_view, 64> kAbbreviations = {
-    "aka",  "abc", "asap", "atm",  "bbc", "bbq", "bmw",  "cbs",  "ceo", "cia", "cnn", "cpu", "csi",
-    "dhl",  "diy", "dna",  "dvd",  "edt", "eta", "esp",  "espn", "est", "eu",  "faq", "fbi", "fda",
-    "fyi",  "gdp", "gmt",  "gps",  "hbo", "hiv", "html", "ibm",  "irs", "ios", "ist", "lol", "mlb",
-    "mph",  "msn", "nba",  "nasa", "nbc", "nfl", "nhl",  "npr",  "nyc", "omg", "pdf", "pdt", "pst",
-    "rsvp", "suv", "tba",  "ufo",  "uk",  "ups", "url",  "usa",  "usb", "utc", "vip", "www"};
+constexpr std::array<std::string_view, 80> kAbbreviations = {
+    "aka", "abc", "asap", "atm", "bbc",  "bbq", "bmw",  "cbs", "ceo",  "cia", "cnn", "cpu",
+    "csi", "dhl", "diy",  "dna", "dvd",  "edt", "eta",  "esp", "espn", "est", "eu",  "faq",
+    "fbi", "fda", "fyi",  "gdp", "gmt",  "gps", "hbo",  "hiv", "html", "ibm", "irs", "ios",
+    "ist", "lol", "mlb",  "mph", "msn",  "nba", "nasa", "nbc", "nfl",  "nhl", "npr", "nyc",
+    "omg", "pdf", "pdt",  "pst", "rsvp", "suv", "tba",  "ufo", "uk",   "ups", "url", "usa",
+    "usb", "utc", "vip",  "www", "usd",  "gbp", "eur",  "inr", "jpy",  "aud", "cad", "cny",
+    "chf", "rnb", "cst",  "mst", "cet",  "gtm", "itv",  "rpg"};
 // Behind digits: a quantity.
 constexpr std::array<std::string_view, 56> kUnits = {
     "kg", "km",  "mg",  "ml",  "cm",  "mm",  "mph", "kmh",  "kwh", "mah", "rpm", "gb",  "mb",  "kb",
@@ -257,6 +259,9 @@ class Codes {
     if ((unit || times) && !cue) return false;
     if (HoldsCard(items) && !(context.id_cue && !context.card_cue)) return false;
     if (longest_run >= 3 && digits < 4) {
+      std::string word;
+      for (const auto& item : items) word += item.letters ? item.chars : "";
+      if (IsAny(word, kAbbreviations)) return false;
       scan_.Take(row.begin, row.end, EntityType::kSpelled, 0.9);
       return true;
     }

@@ -278,7 +278,7 @@ class Dates {
     return i + 1;
   }
 
-  // "on the fifteenth", "the twenty second of this month".
+  // "on the fifteenth", "the twenty second of this month", without its article.
   std::size_t FindDayOfMonth(std::size_t i) {
     static constexpr std::array<std::string_view, 22> kGoesOn = {
         "at", "and", "to", "in",   "for",  "is", "please", "from", "with",  "do",   "i",
@@ -298,7 +298,7 @@ class Dates {
     } else if (!cue || !alone) {
       return 0;
     }
-    scan_.Take(i, end, EntityType::kDate, month ? 0.9 : 0.6);
+    scan_.Take(i + 1, end, EntityType::kDate, month ? 0.9 : 0.6);
     return end;
   }
 
@@ -322,8 +322,8 @@ class Dates {
   static constexpr std::array<std::string_view, 17> kMonthCues = {
       "in",    "this", "next", "last",  "since", "until",  "till",    "by", "for",
       "every", "of",   "from", "early", "late",  "during", "through", "mid"};
-  static constexpr std::array<std::string_view, 6> kWeekdayCues = {"next",  "last",   "this",
-                                                                   "every", "coming", "each"};
+  static constexpr std::array<std::string_view, 5> kWeekdayCues = {"last", "this", "every",
+                                                                   "coming", "each"};
 
   PatternScan& scan_;
   const LexedText& text_;

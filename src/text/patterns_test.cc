@@ -204,7 +204,7 @@ TEST(PatternsDate, AreFoundByTheirForm) {
                                  "april twenty nineteen seventy five",
                                  "twenty second march",
                                  "friday april fourteenth",
-                                 "next monday",
+                                 "last monday",
                                  "january",
                                  "may two",
                                  "feb four",
@@ -214,7 +214,7 @@ TEST(PatternsDate, AreFoundByTheirForm) {
   }
   EXPECT_EQ(Found("born in 1984 or in nineteen eighty five"),
             (Strings{"DATE 1984", "DATE nineteen eighty five"}));
-  EXPECT_EQ(Found("on the fifteenth"), (Strings{"DATE the fifteenth"}));
+  EXPECT_EQ(Found("on the fifteenth"), (Strings{"DATE fifteenth"}));
   EXPECT_EQ(Found("expires 09/27"), (Strings{"DATE 09/27"}));
   EXPECT_EQ(Found("oh four slash twelve slash nineteen seventy nine"),
             (Strings{"DATE oh four slash twelve slash nineteen seventy nine"}));
