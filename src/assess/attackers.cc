@@ -36,6 +36,13 @@ constexpr AttackerInfo kAttackers[] = {
      "the rule by which pseudonyms were chosen, where it looked at the source: the lowest (or "
      "highest) cosine of original enrolment and pseudonym counts",
      "the target does not depend on the source"},
+    {kWords, "words",
+     "original transcripts against released ones: the words alone, from books or chapters other "
+     "than the trial's where ids tell them",
+     "no transcripts were given", true, true},
+    {kVoiceAndWords, "voice-and-words",
+     "the same and the voice, as a sum calibrated on other speakers", "no transcripts were given",
+     true, true},
     {kGenderOriginal, "gender-original", "gender, learnt from original speech", "", false},
     {kGenderProtected, "gender-protected", "gender, learnt from speech the attacker protected",
      "no speech protected by the attacker was given", false},

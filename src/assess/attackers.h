@@ -19,6 +19,8 @@ enum class Attacker {
   kWaveformInversion,
   kEmbeddingInversion,
   kPoolRule,
+  kWords,
+  kVoiceAndWords,
   kGenderOriginal,
   kGenderProtected,
 };
@@ -29,6 +31,9 @@ struct AttackerInfo {
   std::string_view meaning;  // what is compared with what
   std::string_view lacks;  // why it did not run, where nothing more is known; empty: it always does
   bool links_speakers = true;  // false: it tells an attribute, and its EER is another thing
+  // True: by what is said, which no change of voice hides, and on trials of its own (other books):
+  // never the row that stands for a protection of voices.
+  bool by_words = false;
 };
 
 std::span<const AttackerInfo> AllAttackers();  // in the order of the ladder

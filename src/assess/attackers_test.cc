@@ -32,11 +32,13 @@ TEST(Ladder, TheLowestRowIsAmongThoseThatRanAndLinkSpeakers) {
   };
   const std::vector<LadderRow> rows = {
       row(Attacker::kIgnorant, "all", 0.4), row(Attacker::kIgnorant, "same_gender", 0.3),
-      row(Attacker::kInformed, "all", -1.0), row(Attacker::kGenderOriginal, "none", 0.0)};
+      row(Attacker::kInformed, "all", -1.0), row(Attacker::kGenderOriginal, "none", 0.0),
+      row(Attacker::kWords, "all", 0.1)};
   EXPECT_EQ(LowestRow(rows), 1U);
-  EXPECT_EQ(LowestRows(rows), (std::vector<std::size_t>{1, 2}));
-  EXPECT_EQ(LowestRows(rows, "all"), (std::vector<std::size_t>{0, 2}));
-  EXPECT_EQ(LowestRow({rows[2], rows[3]}), LadderResult::kNone);
+  EXPECT_EQ(LowestRows(rows), (std::vector<std::size_t>{1, 2, 4}));
+  EXPECT_EQ(LowestRows(rows, "all"), (std::vector<std::size_t>{0, 2, 4}));
+  // Nor do words stand for a protection of voices.
+  EXPECT_EQ(LowestRow({rows[2], rows[3], rows[4]}), LadderResult::kNone);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::vector<std::size_t> LowestRows(const std::vector<LadderRow>& rows,
 std::size_t LowestRow(const std::vector<LadderRow>& rows) {
   std::size_t lowest = LadderResult::kNone;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].ran || !rows[i].LinksSpeakers()) continue;
+    if (!rows[i].ran || !rows[i].LinksVoices()) continue;
     if (lowest == LadderResult::kNone || rows[i].Value("eer") < rows[lowest].Value("eer")) {
       lowest = i;
     }

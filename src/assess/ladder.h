@@ -26,6 +26,7 @@ struct LadderRow {
   std::string bootstrap;
 
   bool LinksSpeakers() const { return InfoOf(attacker).links_speakers; }
+  bool LinksVoices() const { return LinksSpeakers() && !InfoOf(attacker).by_words; }
   // Null when there is no such figure.
   const Figure* Find(std::string_view name) const;
   double Value(std::string_view name) const;  // NaN without the figure
@@ -49,7 +50,7 @@ struct MapPoint {
 struct LadderResult {
   std::vector<LadderRow> unprotected;  // original against original: what the attacker can do at all
   std::vector<LadderRow> rows;
-  std::size_t worst = kNone;        // row with the lowest EER of those that ran and link speakers
+  std::size_t worst = kNone;        // row with the lowest EER of those that ran and link voices
   std::vector<ZooSpeaker> exposed;  // by the worst row, most exposed first
   Trials worst_trials;              // of that row, for plots
   std::vector<AttackerCurvePoint> curve;  // of the retrained encoder; empty without
@@ -66,7 +67,7 @@ struct LadderResult {
 std::vector<std::size_t> LowestRows(const std::vector<LadderRow>& rows,
                                     std::string_view impostors = {});
 
-// The row with the lowest EER of all that ran and link speakers; kNone when there is none.
+// The row with the lowest EER of all that ran and link voices; kNone when there is none.
 std::size_t LowestRow(const std::vector<LadderRow>& rows);
 
 // The row of the same attacker, back-end and l on other impostors; kNone when there is none.

@@ -64,6 +64,7 @@ LadderResult AttackEmbeddings(const AttackOptions& o) {
   }
   material.absent = {
       {Attacker::kWithinRelease, std::string(InfoOf(Attacker::kWithinRelease).lacks)},
+      {Attacker::kWords, "given embeddings: there are no transcripts"},
       {Attacker::kInformed, "given embeddings: it needs sound and the key of the release"},
       {Attacker::kSemiInformedQuick,
        "it needs protected background embeddings (--embeddings-background-protected)"}};

@@ -11,11 +11,13 @@
 #include "attack/protector.h"
 #include "attack/voiceprints.h"
 #include "audio/pairing.h"
+#include "audio/transcripts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/tsv.h"
 #include "speaker/embed_corpus.h"
 #include "speaker/encoder.h"
+#include "text/word_corpus.h"
 
 namespace sotto {
 namespace {
@@ -224,6 +226,7 @@ class Gatherer {
     }
     Undo(base);
     KnowPoolRule();
+    KnowWords();
     Hearers all = base, background;
     if (attacker_) {
       material_.retrained.emplace();
@@ -376,6 +379,38 @@ class Gatherer {
     remark = fmt::format(
         "{} of {} trials, {} of {} enrolment utterances re-transformed for each{}{}", tried,
         plan.Trials().size(), enrol.size(), enrol_.size(), remark.empty() ? "" : "; ", remark);
+  }
+
+  // What a corpus says beside its sound. What a recogniser would hear is not tried.
+  void KnowWords() {
+    const auto words_of = [](const std::map<std::string, std::string>& transcripts) {
+      std::map<std::string, TextWords> words;
+      for (const auto& [id, text] : transcripts) words[id] = WordsOf(text);
+      return words;
+    };
+    WordMaterial words;
+    words.original = words_of(Transcripts(OpenCorpus(o_.original)));
+    std::map<std::string, std::string> released = Transcripts(OpenCorpus(o_.released));
+    if (words.original.empty() || released.empty()) {
+      material_.absent[Attacker::kWords] =
+          fmt::format("the {} has no transcripts", words.original.empty() ? "original" : "release");
+      return;
+    }
+    if (record_.new_ids) {
+      std::map<std::string, std::string> renamed;
+      for (const auto& [id, original] : ReadIdMap(o_.id_map)) {
+        const auto found = released.find(id);
+        if (found != released.end()) renamed[original] = std::move(found->second);
+      }
+      released = std::move(renamed);
+    }
+    words.released = words_of(released);
+    if (!o_.background.empty()) {
+      for (auto& [id, text] : words_of(Transcripts(OpenCorpus(o_.background)))) {
+        words.background.push_back(std::move(text));
+      }
+    }
+    material_.words = std::move(words);
   }
 
   void KnowPoolRule() {

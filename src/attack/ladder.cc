@@ -9,6 +9,7 @@
 #include "assess/pav.h"
 #include "attack/attributes.h"
 #include "attack/backends.h"
+#include "attack/calibrated_sum.h"
 #include "attack/ladder_parts.h"
 #include "attack/procrustes.h"
 #include "base/error.h"
@@ -57,6 +58,7 @@ class Ladder {
     WaveformInversion();
     InvertEmbeddings();
     FollowPoolRule();
+    LinkWords();
     Gender();
     result_.map = MapTrials(plan_, *material_.base.original, material_.base.released,
                             options_.map_points, options_.verify.jobs);
@@ -166,7 +168,10 @@ class Ladder {
   }
 
   void Measure(LadderRow& row, const std::vector<PlannedModel>& models, const MatrixXf& scores) {
-    Trials trials = Compare(models, scores, row.impostors == "same_gender");
+    Measure(row, Compare(models, scores, row.impostors == "same_gender"));
+  }
+
+  void Measure(LadderRow& row, Trials trials) {
     VerifyOptions verify = options_.verify;
     if (trials.size() > 0) {
       const auto most =
@@ -185,7 +190,7 @@ class Ladder {
       return;
     }
     const double eer = row.Value("eer");
-    if (row.attacker != Attacker::kUnprotected && eer < lowest_eer_) {
+    if (row.attacker != Attacker::kUnprotected && row.LinksVoices() && eer < lowest_eer_) {
       lowest_eer_ = eer;
       result_.worst_trials = std::move(trials);
     }
@@ -350,6 +355,8 @@ class Ladder {
     follow(taken, "_pool_voice");
   }
 
+  void LinkWords();
+  void LinkWordsBy(int l);
   void InvertEmbeddings();
   void InvertWith(const EmbeddingSet& before, const EmbeddingSet& after, const std::string& suffix);
   void Gender();
@@ -376,6 +383,62 @@ class Ladder {
   MatrixXf original_enrol_, released_trial_, own_enrol_;
   double lowest_eer_ = 2.0;
 };
+
+// Words are linked from all enrolment of a speaker, too: a single utterance says little.
+void Ladder::LinkWords() {
+  if (!material_.words) {
+    NotRun(Attacker::kWords);
+    NotRun(Attacker::kVoiceAndWords, Why(Attacker::kWords, InfoOf(Attacker::kWords).lacks));
+    return;
+  }
+  std::vector<int> l = plan_.L();
+  if (std::find(l.begin(), l.end(), 0) == l.end()) l.push_back(0);
+  for (const int one : l) LinkWordsBy(one);
+}
+
+// The voice is heard as the strongest attacker without training or key hears it: against enrolment
+// with the attacker's own draws, where there is some.
+void Ladder::LinkWordsBy(int l) {
+  const bool own = own_enrol_.size() > 0;
+  const MatrixXf& enrol = own ? own_enrol_ : original_enrol_;
+  const char* heard = own ? "lazy-informed" : "ignorant";
+  WordLinks links;
+  try {
+    links = LinkByWords(plan_, *material_.words, l);
+  } catch (const Error& error) {
+    for (const Attacker attacker : {Attacker::kWords, Attacker::kVoiceAndWords}) {
+      LadderRow row = NewRow(attacker, Name(kBestTextScore), false, l);
+      row.reason = error.what();
+      result_.rows.push_back(std::move(row));
+    }
+    return;
+  }
+  for (const bool same_gender : {false, true}) {
+    const Trials trials =
+        WithScores(plan_.Compare(links.models, links.scores, same_gender, links.used));
+    LadderRow row = NewRow(Attacker::kWords, Name(kBestTextScore), same_gender, l);
+    Measure(row, trials);
+    if (row.ran) row.reason = links.remark;
+    result_.rows.push_back(std::move(row));
+    for (const Backend* backend : plain_) {
+      LadderRow both = NewRow(Attacker::kVoiceAndWords,
+                              backend->Name() + "+" + Name(kBestTextScore), same_gender, l);
+      try {
+        MatrixXf voice = backend->Score(links.models, enrol, released_trial_, released_trial_);
+        voice = links.scores.array().isNaN().select(links.scores, voice);
+        Trials summed = WithScores(plan_.Compare(links.models, voice, same_gender, links.used));
+        summed.scores = CalibratedSum(summed, trials.scores);
+        Measure(both, std::move(summed));
+        if (both.ran) {
+          both.reason = fmt::format("voice: {} {}; {}", heard, backend->Name(), links.remark);
+        }
+      } catch (const Error& error) {
+        both.reason = error.what();
+      }
+      result_.rows.push_back(std::move(both));
+    }
+  }
+}
 
 // Pairs of recordings before and after protection teach the rotation. Own pairs: the enrolment and
 // the background speech under the attacker's draws. Known pairs: released recordings whose

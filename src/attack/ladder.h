@@ -12,6 +12,7 @@
 #include "assess/ladder.h"
 #include "assess/verify.h"
 #include "attack/trial_plan.h"
+#include "attack/word_links.h"
 #include "speaker/embeddings.h"
 
 namespace sotto {
@@ -46,6 +47,7 @@ struct AttackMaterial {
   EncoderMaterial base;                      // with `original`
   std::optional<EncoderMaterial> retrained;  // by the attacker
   std::vector<Eigen::MatrixXf> undone;       // trials by base, one matrix for each grid point
+  std::optional<WordMaterial> words;         // transcripts of both sides
   std::optional<SourceRule> rule;            // absent[Attacker::kPoolRule] says why there is none
   std::map<Attacker, std::string> absent;    // why an attacker's material is not there
   std::map<Attacker, std::string> remarks;

@@ -1,10 +1,29 @@
 #include "attack/ladder_parts.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "speaker/embedding_map.h"
 
 namespace sotto {
+
+Trials WithScores(Trials trials) {
+  std::size_t kept = 0;
+  const std::array columns = {&trials.enrol.index, &trials.test.index, &trials.enrol_spk.index,
+                              &trials.test_spk.index};
+  for (std::size_t t = 0; t < trials.size(); ++t) {
+    if (std::isnan(trials.scores[t])) continue;
+    trials.scores[kept] = trials.scores[t];
+    trials.is_target[kept] = trials.is_target[t];
+    for (auto* column : columns) (*column)[kept] = (*column)[t];
+    ++kept;
+  }
+  trials.scores.resize(kept);
+  trials.is_target.resize(kept);
+  for (auto* column : columns) column->resize(kept);
+  return trials;
+}
 
 EmbeddingSet SelectPlanned(const TrialPlan& plan, const EmbeddingSet& set,
                            const std::vector<PlannedUtterance>& utterances) {

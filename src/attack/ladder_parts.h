@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "assess/ladder.h"
+#include "assess/trials.h"
 #include "attack/procrustes.h"
 #include "attack/trial_plan.h"
 #include "speaker/embeddings.h"
 
 namespace sotto {
+
+// The trials that have a score.
+Trials WithScores(Trials trials);
 
 // These utterances of `set` with the plan's speakers and genders. Throws Error with counts.
 EmbeddingSet SelectPlanned(const TrialPlan& plan, const EmbeddingSet& set,

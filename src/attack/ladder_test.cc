@@ -341,5 +341,40 @@ TEST_F(XVectorLadder, KnownPairsOfB1FindMore) {
   EXPECT_LT(Lowest(result, Attacker::kWithinRelease), 0.20);
 }
 
+// Each speaker's utterances hold a word that nobody else says.
+WordMaterial Habits(const EmbeddingSet& voices) {
+  WordMaterial words;
+  SeededRng rng(6);
+  for (std::size_t i = 0; i < voices.size(); ++i) {
+    TextWords& said = words.original[voices.ids[i]];
+    for (int w = 0; w < 8; ++w) said.push_back(fmt::format("word{}", rng.Below(40)));
+    said.push_back("habit" + voices.speakers[i]);
+  }
+  words.released = words.original;
+  return words;
+}
+
+TEST(Ladder, WordsAreLinkedBesideTheVoiceAndNeverStandForIt) {
+  AttackMaterial material = RotationMaterial();
+  const TrialPlan plan(*material.base.original, {});
+  const LadderResult without = RunLadder(plan, material, FewResamples());
+  EXPECT_FALSE(First(without, Attacker::kWords).ran);
+  EXPECT_EQ(First(without, Attacker::kWords).reason, InfoOf(Attacker::kWords).lacks);
+  EXPECT_FALSE(First(without, Attacker::kVoiceAndWords).ran);
+
+  material.words = Habits(*material.base.original);
+  const LadderResult result = RunLadder(plan, material, FewResamples());
+  EXPECT_LT(Lowest(result, Attacker::kWords), 0.3);
+  EXPECT_LE(Lowest(result, Attacker::kVoiceAndWords),
+            Lowest(result, Attacker::kLazyInformed) + 0.01);
+  EXPECT_NE(First(result, Attacker::kWords).reason.find("may share"), std::string::npos);
+  EXPECT_NE(First(result, Attacker::kVoiceAndWords).reason.find("voice: lazy-informed"),
+            std::string::npos);
+  // The rest is as it was.
+  ASSERT_NE(result.worst, LadderResult::kNone);
+  EXPECT_EQ(Name(result.rows[result.worst].attacker), Name(without.rows[without.worst].attacker));
+  EXPECT_EQ(result.worst_trials.scores, without.worst_trials.scores);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -139,6 +139,7 @@ Eigen::MatrixXf TextScorer::Score(const std::vector<TextWords>& enrolment,
   std::unordered_map<std::string, std::uint32_t> fresh;
   const auto count = [&](const std::vector<TextWords>& texts) {
     std::vector<Counts> counts;
+    counts.reserve(texts.size());
     for (const TextWords& text : texts) counts.push_back(Count(text, fresh));
     return counts;
   };

@@ -95,7 +95,7 @@ std::array<std::size_t, 2> CountLabelled(const WordCorpus& corpus, const WordAtt
   std::array<std::size_t, 2> counts{};
   for (std::size_t s = 0; s < corpus.speakers.size(); ++s) {
     if (attribute.labels[s] < 0 || corpus.speakers[s].sentences.empty()) continue;
-    ++counts[static_cast<std::size_t>(attribute.labels[s])];
+    ++counts[attribute.labels[s] == 1 ? 1 : 0];
   }
   return counts;
 }

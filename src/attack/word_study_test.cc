@@ -30,7 +30,7 @@ WordStudyOptions Quick(int jobs = 1) {
   WordStudyOptions options;
   options.repeats = 1;
   options.vectors.epochs = 4;
-  options.cnn_steps = 800;
+  options.cnn_steps = 600;
   options.intervals.resamples = 100;
   options.jobs = jobs;
   return options;
@@ -84,8 +84,8 @@ TEST(WordStudy, ReachesTheBestAccuracyAndStaysAtChanceWhereNothingIsTold) {
 
 TEST(WordStudy, FiguresDoNotDependOnTheNumberOfJobs) {
   PlantedWords planted;
-  planted.speakers = 60;
-  planted.sentences = 4;
+  planted.speakers = 40;
+  planted.sentences = 3;
   planted.share = {0.4, 0.5};
   const auto figures = [&](int jobs) {
     WordStudyOptions options = Quick(jobs);

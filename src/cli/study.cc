@@ -138,6 +138,7 @@ void AddStudy(CLI::App& app) {
   AddHiding(*study);
   AddStudyFolds(*study);
   AddStudyReplacement(*study);
+  AddStudyWords(*study);
 }
 
 }  // namespace sotto::cli

@@ -9,5 +9,6 @@ void AddStudy(CLI::App& app);
 // Verbs of study (study_folds.cc, study_replacement.cc).
 void AddStudyFolds(CLI::App& study);
 void AddStudyReplacement(CLI::App& study);
+void AddStudyWords(CLI::App& study);
 
 }  // namespace sotto::cli
