@@ -141,7 +141,10 @@ std::vector<std::string> Notes(const Flags& flags, const PassageReader& passages
 void Run(Flags& flags) {
   Check(flags);
   const Input input = Chosen(flags.in);
-  RequireDistinct({flags.out, flags.record, flags.key_out}, input.file);
+  for (const fs::path& read : {input.file, fs::path(flags.what.words), fs::path(flags.what.model),
+                               fs::path(flags.what.surrogates), fs::path(flags.key_file)}) {
+    RequireDistinct({flags.out, flags.record, flags.key_out}, read);
+  }
   for (const std::string& file : {flags.out, flags.record, flags.key_out}) flags.force.Check(file);
   const Key key = ChooseKey(flags.seed, flags.key_file);
   RedactParts parts = flags.what.Parts(key.Derive({"sotto redact", flags.context}));
