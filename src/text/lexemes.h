@@ -43,9 +43,9 @@ enum WordFlag : std::uint32_t {
   kMailHost = 1U << 15U,
   kLetterCase = 1U << 16U,   // capital, lowercase
   kYearCue = 1U << 17U,      // in, since, until
-  kSpellingCue = 1U << 20U,  // spelled, initials
-  kExpiryCue = 1U << 19U,    // expires, exp
   kCodeCue = 1U << 18U,      // a number cue that no telephone number follows: account, pin
+  kExpiryCue = 1U << 19U,    // expires, exp
+  kSpellingCue = 1U << 20U,  // spelled, initials
 };
 
 struct WordInfo {

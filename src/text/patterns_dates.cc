@@ -25,6 +25,7 @@ class Dates {
       if (!scan_.IsTaken(i)) {
         const Lexeme& lexeme = text_[i];
         if (lexeme.IsDigits()) next = FindNumeric(i);
+        if (next == 0 && lexeme.IsDigits()) next = FindBare(i);
         if (next == 0 && lexeme.info->role != NumberRole::kNone) next = FindRead(i);
         if (next == 0 && lexeme.Has(kMonthName)) next = FindMonth(i);
         if (next == 0 && lexeme.Has(kWeekday)) next = FindWeekday(i);
@@ -84,6 +85,23 @@ class Dates {
                         HasCue(text_, i, kExpiryCue);
     if (!(separator != '.' && month_of_year) && !day && !expiry) return 0;
     scan_.Take(i, i + 3, EntityType::kDate, month_of_year ? 0.8 : 0.6);
+    return i + 3;
+  }
+
+  // "2024 03 05", "5 3 2024", as they stand where punctuation was taken away.
+  std::size_t FindBare(std::size_t i) {
+    const int a = Value(i), b = Value(i + 1), c = Value(i + 2);
+    if (a < 0 || b < 0 || c < 0 || text_[i].glued || text_[i + 1].new_line ||
+        text_[i + 2].new_line) {
+      return 0;
+    }
+    if (text_.At(i + 3).IsDigits() || text_.At(i + 3).glued || (i > 0 && text_[i - 1].IsDigits())) {
+      return 0;
+    }
+    const bool year_first = Size(i) == 4 && IsYear(a) && Size(i + 2) == 2 && IsDayAndMonth(b, c);
+    const bool year_last = Size(i + 2) == 4 && IsYear(c) && Size(i) <= 2 && IsDayAndMonth(a, b);
+    if (!year_first && !year_last) return 0;
+    scan_.Take(i, i + 3, EntityType::kDate, 0.7);
     return i + 3;
   }
 

@@ -170,6 +170,10 @@ std::optional<NumberVerdict> JudgeDigits(std::span<const CodeItem> items,
   }
   const bool decimal = shape.gaps == ".";
   if (decimal) exact = SignificantDigits(digits);
+  // "58 520"
+  const bool thousands = shape.gaps == " " && items[0].chars.size() <= 3 &&
+                         items[0].chars[0] != '0' && items[1].chars.size() == 3;
+  if (thousands && SignificantDigits(digits) >= 4) return number;
   if (shape.gaps.find_first_not_of(' ') == std::string::npos && exact < 5) {
     return std::nullopt;  // numbers that only stand beside each other
   }

@@ -209,7 +209,9 @@ TEST(PatternsDate, AreFoundByTheirForm) {
                                  "may two",
                                  "feb four",
                                  "january third ninety nine",
-                                 "12 Apr '79"}) {
+                                 "12 Apr '79",
+                                 "2024 03 05",
+                                 "5 3 2024"}) {
     EXPECT_EQ(Found("it was then, " + date), (Strings{"DATE " + date}));
   }
   EXPECT_EQ(Found("born in 1984 or in nineteen eighty five"),
@@ -241,6 +243,7 @@ TEST(PatternsTime, AreFoundByTheirForm) {
                                  "fourteen hundred hours",
                                  "nine in the morning",
                                  "twenty five past four",
+                                 "10 45 pm",
                                  "oh nine hundred hours",
                                  "noon"}) {
     EXPECT_EQ(Found("it is " + time), (Strings{"TIME " + time}));

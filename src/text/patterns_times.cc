@@ -109,7 +109,13 @@ class Times {
     }
     if (hour > 24) return {};
     const Clock plain = {first->last, false};
-    if (!first->spoken) return plain;
+    if (!first->spoken) {
+      // "10 45 pm", as it stands where punctuation was taken away.
+      const std::size_t next = first->last;
+      const bool minutes = text_.At(next).end - text_.At(next).begin == 2 && Value(next) >= 0 &&
+                           Value(next) < 60 && EndOfHalfDay(next + 1) > next + 1;
+      return minutes ? Clock{next + 1, true} : plain;
+    }
     auto second = ReadNumber(text_, first->last);
     // "oh nine hundred"
     if (first->digits == "0" && second && second->digits.size() == 3 && second->spoken) {
