@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const std::string drawn = surrogates.Draw(type, condition, bits);
         // Check digits of what is no account number cannot be made right.
         if (type != sotto::EntityType::kIban && text.find("{iban}") == std::string_view::npos &&
-            text.find("{luhn}") == std::string_view::npos &&
+            text.find("{luhn}") == std::string_view::npos && drawn.size() <= 1000 &&
             !surrogates.Find(type, condition, drawn)) {
           std::abort();
         }

@@ -9,10 +9,10 @@ namespace sotto {
 namespace {
 
 // The letter whose lower case this is, else the character itself. In the alphabets that LowerCase
-// knows, capitals stand 32 (ASCII, Latin-1, Greek, Cyrillic), 1 (extended Latin) or 80 places
-// before.
+// knows, capitals stand 32 (ASCII, Latin-1, Greek, Cyrillic), 1 (extended Latin), 80 (Cyrillic) or
+// 37, 38, 63, 64 (Greek with accents) places before.
 char32_t UpperCaseOf(char32_t code) {
-  for (const char32_t distance : {32U, 1U, 80U}) {
+  for (const char32_t distance : {32U, 1U, 80U, 37U, 38U, 63U, 64U}) {
     if (code > distance && code - distance != LowerCase(code - distance) &&
         LowerCase(code - distance) == code) {
       return code - distance;

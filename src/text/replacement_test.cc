@@ -258,6 +258,17 @@ TEST(Replacement, TakesAnyBytes) {
   EXPECT_EQ(replacer.Replace("", {}, {}).text, "");
 }
 
+TEST(Replacement, OfAnEntityOfAMegabyteTakesNoLongTime) {
+  const std::string text(1'000'000, 'a');
+  ReplacementOptions options;
+  options.keep_format = options.keep_gender = true;
+  options.p = {1, 2};
+  const Replacer replacer(ProgramSurrogates(), options, TestKey(1));
+  for (const EntityType type : {kPerson, kDate, kNumber}) {
+    EXPECT_NE(replacer.Replace(text, {{0, text.size(), type}}, {}).text, text);
+  }
+}
+
 TEST(Chance, IsReadExactly) {
   EXPECT_EQ(Chance::Parse("0.9", "p"), (Chance{9, 10}));
   EXPECT_EQ(Chance::Parse("9/10", "p"), (Chance{9, 10}));

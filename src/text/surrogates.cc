@@ -15,8 +15,9 @@
 namespace sotto {
 namespace {
 
-constexpr std::size_t kLongestText = 200;  // bytes
-constexpr std::size_t kMostPieces = 32;    // of a form
+constexpr std::size_t kLongestText = 200;    // bytes
+constexpr std::size_t kMostPieces = 32;      // of a form
+constexpr std::size_t kLongestFound = 1000;  // bytes; what is longer counts as no surrogate
 constexpr std::uint64_t kLargestCount = 1'000'000'000'000;
 constexpr std::size_t kMostRows = 1'000'000;  // so that counts add up to less than 2^60
 
@@ -268,7 +269,7 @@ struct Surrogates::Matching {
   const Group& group;
   Gender gender;
   std::string_view text;  // normalised
-  std::vector<bool> failed = std::vector<bool>((group.pieces.size() + 1) * (text.size() + 1));
+  std::vector<bool> failed{};
   std::vector<std::string> found{};  // of each piece, from the last
 
   bool From(std::size_t piece, std::size_t at) {
@@ -291,7 +292,7 @@ struct Surrogates::Matching {
         return true;
       }
     } else {
-      for (std::size_t end = text.size(); end > at; --end) {
+      for (std::size_t end = std::min(text.size(), at + kLongestText); end > at; --end) {
         const auto entry = p.list->by_normalised.find(text.substr(at, end - at));
         if (entry == p.list->by_normalised.end()) continue;
         const Gender of = p.list->genders[entry->second];
@@ -307,7 +308,9 @@ struct Surrogates::Matching {
   }
 
   std::optional<std::string> Result() {
-    if (text.empty() || text.size() > kLongestText * kMostPieces || !From(0, 0)) return {};
+    if (text.empty() || text.size() > kLongestFound) return {};
+    failed.assign((group.pieces.size() + 1) * (text.size() + 1), false);
+    if (!From(0, 0)) return {};
     std::string whole;
     for (std::size_t i = found.size(); i-- > 0;) whole += found[i];
     for (const Piece& piece : group.pieces) {
