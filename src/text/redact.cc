@@ -9,6 +9,7 @@
 #include "base/parameter.h"
 #include "text/ctm.h"
 #include "text/subtitles.h"
+#include "text/utf8.h"
 
 namespace sotto {
 namespace {
@@ -58,6 +59,26 @@ Joined JoinOwnWords(std::vector<Entity> entities, const std::vector<Token>& word
   }
   joined.entities.insert(joined.entities.end(), entity, entities.end());
   return joined;
+}
+
+// Without white space at either side: what sticks out of another entity begins with the blank
+// between the two, which is not to go.
+std::vector<Entity> Trimmed(std::string_view text, std::vector<Entity> entities) {
+  for (Entity& entity : entities) {
+    std::size_t begin = entity.end, end = entity.begin;
+    for (std::size_t at = entity.begin; at < entity.end;) {
+      const Rune rune = DecodeUtf8(text.substr(0, entity.end), at);
+      if (!IsSpace(rune.code)) {
+        begin = std::min(begin, at);
+        end = at + rune.size;
+      }
+      at += rune.size;
+    }
+    entity.begin = begin;
+    entity.end = end;
+  }
+  std::erase_if(entities, [](const Entity& entity) { return entity.begin >= entity.end; });
+  return entities;
 }
 
 nlohmann::ordered_json CountsJson(const Redaction& redaction) {
@@ -153,7 +174,7 @@ Redaction Redactor::Redact(std::string_view text, std::span<const Entity> known,
   std::erase_if(entities, [&types](const Entity& entity) {
     return !types[static_cast<std::size_t>(entity.type)];
   });
-  entities = WithoutOverlap(std::move(entities));
+  entities = Trimmed(text, WithoutOverlap(std::move(entities)));
   Joined joined{std::move(entities), {}};
   if (words_ != nullptr) joined = JoinOwnWords(std::move(joined.entities), words_->Find(text));
   const ReplacedText replaced = replacer_.Replace(text, joined.entities, place);

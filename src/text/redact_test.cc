@@ -109,6 +109,14 @@ TEST(Redact, OwnWordsGoWithWhateverTheyOverlap) {
   EXPECT_EQ(outcome.totals.Found(), 5U);
 }
 
+TEST(Redact, BlanksBetweenEntitiesStay) {
+  const PhraseFinder finder({{"monday evening", EntityType::kPerson},
+                             {"on monday ", EntityType::kLocation},
+                             {" ", EntityType::kPerson}});
+  EXPECT_EQ(Redacted("x on monday evening y", TextFormat::kPlain, Placeholders(), finder).text,
+            "x [LOC] [PER] y");
+}
+
 TEST(Redact, SpeakersOfCuesAreReplacedWhateverTheFinderFinds) {
   EXPECT_EQ(Redacted("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Zed>hi anna\n", TextFormat::kWebVtt,
                      Placeholders(), kFinder)
