@@ -12,7 +12,9 @@
 // statement. The source's: the finder's recall is folded into p, as if an entity were missed by a
 // coin that falls anew whatever the entity is; finders miss the same rare names every time.
 //
-// k draws for one person cost k·ε; mentions that share a draw cost ε once.
+// k draws for one person cost k·ε; mentions that share a draw cost ε once. Neighbours are then
+// dialogues in which all mentions of one entity are another entity that the dialogue does not hold:
+// which mentions are of one entity is told.
 #pragma once
 
 #include <array>
