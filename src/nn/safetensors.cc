@@ -53,6 +53,15 @@ float Value(const std::string& dtype, const char* at) {
 
 bool IsInteger(const std::string& dtype) { return dtype == "I16" || dtype == "I32"; }
 
+// A size or an offset. A number with a point is none, however large: the library would convert it,
+// and what it cannot hold is undefined.
+std::uint64_t WholeNumber(const nlohmann::json& number, const std::string& where) {
+  if (!number.is_number_unsigned()) {
+    throw Error(where + ": a shape or an offset that is no whole number from 0");
+  }
+  return number.get<std::uint64_t>();
+}
+
 // Sets the shape; returns where the values begin, as many as fill it.
 template <class Tensor>
 const char* ParseShape(const nlohmann::json& entry, std::string_view values,
@@ -61,15 +70,15 @@ const char* ParseShape(const nlohmann::json& entry, std::string_view values,
   const std::size_t width = BytesOf(dtype, where);
   std::uint64_t count = 1;
   for (const auto& size : entry.at("shape")) {
-    const auto n = size.get<std::int64_t>();
-    if (n < 0 || (n > 0 && count > values.size() / static_cast<std::uint64_t>(n))) {
+    const std::uint64_t n = WholeNumber(size, where);
+    if (n >> 62U != 0 || (n > 0 && count > values.size() / n)) {
       throw Error(fmt::format("{}: shape larger than the file", where));
     }
-    tensor.shape.push_back(n);
-    count *= static_cast<std::uint64_t>(n);
+    tensor.shape.push_back(static_cast<std::int64_t>(n));
+    count *= n;
   }
-  const auto begin = entry.at("data_offsets").at(0).get<std::uint64_t>();
-  const auto end = entry.at("data_offsets").at(1).get<std::uint64_t>();
+  const std::uint64_t begin = WholeNumber(entry.at("data_offsets").at(0), where);
+  const std::uint64_t end = WholeNumber(entry.at("data_offsets").at(1), where);
   if (begin > end || end > values.size() || end - begin != count * width) {
     throw Error(fmt::format("{}: offsets {} to {} do not hold {} values of {}", where, begin, end,
                             count, dtype));

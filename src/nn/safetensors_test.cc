@@ -131,6 +131,14 @@ TEST(Safetensors, DamagedFilesAreErrors) {
       ParseTensorFile(WithHeader(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4),
                       "negative"),
       Error);
+  for (const char* offsets : {"[0,4.5]", "[0,1.1e25]", "[-1,4]", "[0,\"4\"]"}) {
+    EXPECT_THROW(ParseTensorFile(WithHeader(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":)" +
+                                                std::string(offsets) + "}}",
+                                            4),
+                                 "offsets"),
+                 Error)
+        << offsets;
+  }
   EXPECT_THROW(
       ParseTensorFile(WithHeader(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", 4),
                       "type"),
