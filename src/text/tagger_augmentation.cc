@@ -84,7 +84,7 @@ std::string Augmentation::OtherPlace(std::string_view words, SeededRng& rng) con
   const NameKinds kinds = gazetteers_.Find(hash);
   if ((kinds & kCountry) != 0) return Any(names_.countries, rng);
   if ((kinds & kRegion) != 0 && rng.Uniform() < 0.5) return Any(names_.regions, rng);
-  if ((kinds & (kCity | kRegion)) != 0) return Any(names_.cities, rng);
+  if ((kinds & (kCity | kRegion)) != 0 && !names_.cities.empty()) return Any(names_.cities, rng);
   return {};
 }
 
