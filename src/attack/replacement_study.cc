@@ -170,8 +170,8 @@ void AddF1Intervals(const std::vector<std::vector<std::vector<EntityCounts>>>& b
     drawn[r] = F1OnResample(cells, DrawUnits(rng, n));
   });
   const auto column = [&](std::size_t cell) {
-    std::vector<double> values;
-    for (const auto& row : drawn) values.push_back(row[cell]);
+    std::vector<double> values(drawn.size());
+    for (std::size_t r = 0; r < drawn.size(); ++r) values[r] = drawn[r][cell];
     return values;
   };
   for (std::size_t row = 0; row < rows.size(); ++row) {
