@@ -14,8 +14,9 @@ namespace sotto {
 // the most probable labels are taken, which hold nearly every token that is more probably of an
 // entity than not: 1 − the recall of the last row with a threshold of at least 1/2, an upper bound
 // but for the few that they do not hold. The table is of all types together, so the types that are
-// tagged have one figure, unless the model's card has one of their own ("missed PER"); patterns
-// have none. Absent where the table says nothing.
+// tagged have one figure, unless the model's card has one of their own, measured on sentences that
+// did not choose the thresholds ("missed PER", "missed PER at 0.99"); patterns have none. Absent
+// where the table says nothing.
 MissedShares MissedBy(const TaggerModel& model, const std::optional<double>& recall);
 
 }  // namespace sotto

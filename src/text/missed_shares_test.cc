@@ -33,6 +33,10 @@ TEST(MissedShares, ACardMayHaveThemByType) {
   EXPECT_NEAR(*MissedBy(model, {})[kLocation], 0.034, 1e-12);
   EXPECT_NEAR(*MissedBy(model, {})[0], 0.1, 1e-12);
   EXPECT_NEAR(*MissedBy(model, 0.95)[kLocation], 0.05, 1e-12);
+  model.card["missed LOC at 0.95"] = "0.07";
+  EXPECT_NEAR(*MissedBy(model, 0.95)[kLocation], 0.07, 1e-12);
+  EXPECT_NEAR(*MissedBy(model, 0.93)[kLocation], 0.07, 1e-12);  // the same row of the table
+  EXPECT_NEAR(*MissedBy(model, 0.97)[kLocation], 0.01, 1e-12);
 }
 
 }  // namespace
