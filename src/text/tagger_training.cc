@@ -40,6 +40,7 @@ std::vector<LabelSet> AllowedLabels(const LabelledSentence& sentence) {
     outside = static_cast<LabelSet>(outside | Only(begin) | Only(begin + 1));
   }
   std::vector<LabelSet> allowed;
+  allowed.reserve(sentence.labels.size());
   for (const auto label : sentence.labels) {
     allowed.push_back(label == kOutside ? outside : Only(label));
   }
@@ -138,6 +139,7 @@ class Fit {
     std::sort(sizes.begin(), sizes.end());
     sizes.resize(std::min(count, sizes.size()));
     std::vector<std::uint32_t> kept;
+    kept.reserve(sizes.size());
     for (const auto& [size, feature] : sizes) kept.push_back(feature);
     std::sort(kept.begin(), kept.end());
     return kept;
@@ -219,6 +221,8 @@ void NoteMisses(std::span<const LabelledCorpus> corpora, TaggerModel& model) {
   const Tagger tagger(model);
   std::vector<double> thresholds = {2.0};
   std::vector<std::string> names = {""};
+  thresholds.reserve(model.recalls.size() + 1);
+  names.reserve(model.recalls.size() + 1);
   for (const auto& point : model.recalls) {
     thresholds.push_back(point.threshold);
     names.push_back(fmt::format(" at {}", point.recall));
