@@ -37,7 +37,7 @@ Surrogates FourNames() {
 
 void ReplaceSentences() {
   const std::vector<std::string> dialogue = {
-      "hi this is emma from london", "can i see doctor khan on monday at half past ten",
+      "my name is emma and i live in london", "can i see doctor khan on monday at half past ten",
       "yes emma please call me back on double seven four one nine six three two"};
   const auto finder = MakeEntityFinder();
   const Key key = Key::FromSystem();  // another one, and other names, each time
