@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -325,24 +324,6 @@ void ReadColumns(const fs::path& path, bool tabs, std::vector<LabelledSentence>&
   finish();
 }
 
-// Words alone, for finding sentences that are one.
-std::string Words(std::string_view text) {
-  std::string words;
-  for (const auto& token : Tokenise(text)) {
-    if (!IsWordCharacter(DecodeUtf8(text, token.begin).code)) continue;
-    words += LowerCase(text.substr(token.begin, token.end - token.begin));
-    words += ' ';
-  }
-  return words;
-}
-
-std::uint64_t Fnv(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  hash ^= hash >> 32U;
-  return hash * 0x9E3779B97F4A7C15U >> 11U;
-}
-
 nlohmann::json ParseFile(const fs::path& path, std::string_view text) {
   try {
     return ParseJson(text);
@@ -416,55 +397,6 @@ LabelledSentence AsTranscript(const LabelledSentence& sentence) {
 
 std::vector<Entity> EntitiesOf(const LabelledSentence& sentence) {
   return EntitiesOf(sentence.tokens, sentence.labels);
-}
-
-EntityType TimeOrDate(std::string_view words) {
-  static constexpr std::array<std::string_view, 35> kTime = {
-      "am",     "pm",      "a.m",     "p.m",       "o'clock",   "oclock",      "hour",
-      "hours",  "minute",  "minutes", "second",    "seconds",   "noon",        "midnight",
-      "midday", "morning", "evening", "afternoon", "night",     "tonight",     "dawn",
-      "dusk",   "sunrise", "sunset",  "breakfast", "lunch",     "brunch",      "dinner",
-      "supper", "now",     "meal",    "teatime",   "lunchtime", "immediately", "soon"};
-  static constexpr std::array<std::string_view, 63> kDate = {
-      "day",     "days",      "week",     "weeks",     "weekend",   "week-end",  "month",
-      "months",  "year",      "years",    "today",     "tomorrow",  "yesterday", "monday",
-      "tuesday", "wednesday", "thursday", "friday",    "saturday",  "sunday",    "mon",
-      "tue",     "tues",      "wed",      "thu",       "thur",      "thurs",     "fri",
-      "sat",     "sun",       "january",  "february",  "march",     "april",     "may",
-      "june",    "july",      "august",   "september", "october",   "november",  "december",
-      "jan",     "feb",       "mar",      "apr",       "jun",       "jul",       "aug",
-      "sep",     "sept",      "oct",      "nov",       "dec",       "spring",    "summer",
-      "autumn",  "winter",    "fall",     "holiday",   "christmas", "easter",    "eve"};
-  bool letters = false, colon = false, digits = false, long_number = false, slash = false;
-  bool ordinal = false;
-  const std::string lower = LowerCase(words);
-  for (const auto& token : Tokenise(lower)) {
-    const auto word = std::string_view(lower).substr(token.begin, token.end - token.begin);
-    const auto one_of = [&](const auto& list) {
-      return std::find(list.begin(), list.end(), word) != list.end();
-    };
-    if (word == "second" && lower.find("the second") != std::string::npos) ordinal = true;
-    if (!ordinal && one_of(kTime)) return EntityType::kTime;
-    if (one_of(kDate)) return EntityType::kDate;
-    const bool number = word.find_first_not_of("0123456789-.") == std::string_view::npos &&
-                        word.find_first_of("0123456789") != std::string_view::npos;
-    digits |= number;
-    long_number |= number && word.size() >= 4;
-    colon |= word == ":";
-    slash |= word == "/";
-    letters |= !number && word[0] >= 'a' && word[0] <= 'z';
-    ordinal |= word.ends_with("th") || word.ends_with("ties") || word == "first" ||
-               word == "third" || (word.size() > 2 && word[0] >= '0' && word[0] <= '9' && letters);
-  }
-  if (slash || long_number || ordinal) return EntityType::kDate;
-  if (colon || (digits && !letters)) return EntityType::kTime;
-  static constexpr std::array<std::string_view, 24> kNumbers = {
-      "zero",    "one",       "two",      "three",    "four",   "five",     "six",      "seven",
-      "eight",   "nine",      "ten",      "eleven",   "twelve", "thirteen", "fourteen", "fifteen",
-      "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty",   "forty",    "fifty"};
-  const auto first = lower.substr(0, lower.find_first_of(" -"));
-  const bool number = std::find(kNumbers.begin(), kNumbers.end(), first) != kNumbers.end();
-  return number ? EntityType::kTime : EntityType::kDate;
 }
 
 LabelledCorpus ReadNluEval(const fs::path& tsv) {
@@ -622,41 +554,6 @@ std::vector<LabelledCorpus> ReadLabelledCorpora(const fs::path& folder) {
   }
   SplitCorpora(corpora);
   return corpora;
-}
-
-void SplitCorpora(std::vector<LabelledCorpus>& corpora) {
-  std::vector<LabelledSentence*> all;
-  for (auto& corpus : corpora) {
-    for (auto& sentence : corpus.sentences) all.push_back(&sentence);
-  }
-  // Sentences that share words or a template, as sets (Tarjan 1975).
-  std::vector<std::size_t> parent(all.size());
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  const auto root = [&](std::size_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
-  std::map<std::string, std::size_t> first;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const auto& key : {"w " + Words(all[i]->text), "t " + Words(all[i]->pattern)}) {
-      if (key.size() <= 2) continue;
-      const auto at = first.try_emplace(key, i).first->second;
-      // The smaller is the root, so that the hash below is of the first sentence.
-      const std::size_t a = root(at), b = root(i);
-      parent[std::max(a, b)] = std::min(a, b);
-    }
-  }
-  std::vector<bool> reported(all.size(), false);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i]->part == CorpusPart::kReport) reported[root(i)] = true;
-  }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t group = root(i);
-    const auto draw = Fnv("split " + Words(all[group]->pattern)) % 100;
-    all[i]->part = reported[group] || draw < 15 ? CorpusPart::kReport
-                   : draw < 25                  ? CorpusPart::kTune
-                                                : CorpusPart::kTrain;
-  }
 }
 
 }  // namespace sotto
