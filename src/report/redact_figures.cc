@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 #include "base/json.h"
 #include "report/json_values.h"
@@ -82,13 +83,18 @@ std::string RedactSummary(const RedactReport& report) {
   if (report.totals.own_words > 0) {
     found.push_back(fmt::format("{} {}", report.totals.own_words, kOwnWordName));
   }
-  std::map<std::string, std::vector<std::string>> types;  // by the share they miss
+  // Types of one share in one part.
+  std::vector<std::pair<std::string, std::vector<std::string>>> shares;
   for (const ClassEpsilon& of : report.epsilon.classes) {
     if (!of.missed) continue;
-    types[fmt::format("{:.1f} %", 100.0 * *of.missed)].emplace_back(EntityName(of.type));
+    const std::string share = fmt::format("{:.1f} %", 100.0 * *of.missed);
+    auto at = std::find_if(shares.begin(), shares.end(),
+                           [&share](const auto& known) { return known.first == share; });
+    if (at == shares.end()) at = shares.insert(at, {share, {}});
+    at->second.emplace_back(EntityName(of.type));
   }
-  missed.reserve(types.size());
-  for (const auto& [share, names] : types) {
+  missed.reserve(shares.size());
+  for (const auto& [share, names] : shares) {
     missed.push_back(fmt::format("{} of {}", share, fmt::join(names, ", ")));
   }
   std::string text =
