@@ -65,7 +65,7 @@ StudiedTagger StudiedCrf();
 struct ReplacementStudyOptions {
   std::vector<Chance> p = PublishedP();  // rising; others are compared with the first
   bool placeholder = true;               // a row more
-  std::size_t seeds = 3;                 // trainings of each row, with draws of their own
+  std::size_t seeds = 2;                 // trainings of each row, with draws of their own
   std::uint64_t min_people = 1;          // sentences that have a surrogate at least
   std::uint64_t seed = 1;
   int jobs = 1;  // trainings at a time; the figures do not depend on it

@@ -17,8 +17,8 @@ const std::vector<std::string> kNames = {"anna", "ben", "carla", "dora"};
 const std::vector<std::string> kTowns = {"rome", "paris", "new york"};
 
 LabelledSentence Sentence(std::size_t i) {
-  const std::string name = kNames[i % 4 == 3 && i % 8 != 3 ? 0 : i % 4];
-  const std::string town = kTowns[i % 3];
+  const std::string& name = kNames[i % 4 == 3 && i % 8 != 3 ? 0 : i % 4];
+  const std::string& town = kTowns[i % 3];
   const std::string begin = fmt::format("tell {} that it rains in ", name);
   const std::vector<Entity> entities = {
       {5, 5 + name.size(), EntityType::kPerson},

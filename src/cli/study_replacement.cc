@@ -1,6 +1,7 @@
 // sotto study replacement: table 4 of D2.2, what replaced entities still teach a tagger.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "attack/replacement_study.h"
@@ -22,7 +23,7 @@ struct Flags {
   std::vector<std::string> p = {"0", "0.5", "0.9", "1"};
   std::vector<std::string> taggers = {"bilstm-crf", "crf"};
   std::string epochs = "50", hidden = "128";
-  int sentences = 0, trainings = 3, min_people = 1, resamples = IntervalOptions{}.resamples;
+  int sentences = 0, trainings = 2, min_people = 1, resamples = IntervalOptions{}.resamples;
   std::uint64_t seed = 1;
   int jobs = DefaultJobs();
   bool no_placeholders = false, json = false;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
