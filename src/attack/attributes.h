@@ -1,7 +1,7 @@
 // Attribute attackers: what a voice says about its speaker besides who it is. Any attribute with
 // categories (speaker/attributes.h), gender first of all, by five classifiers:
 //
-//   knn3       k nearest neighbours, k = 3, cosine distance (COMPRISE D2.3, table 12)
+//   knn3       k nearest neighbours, k = 3, cosine distance (COMPRISE D2.2, table 12)
 //   mlp        a net with one hidden layer (nn/mlp.h)
 //   logistic   logistic regression, its penalty cross-validated by speaker (logistic.h)
 //   forest     a random forest on speakers drawn (nn/forest.h)

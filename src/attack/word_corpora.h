@@ -12,7 +12,7 @@
 namespace sotto {
 
 // Gender as the corpus tells it, and age where a manifest has the column: below 20 (as in COMPRISE
-// D2.3; "teens", or a number) or above. Utterances without a transcript are left out; attributes
+// D2.2; "teens", or a number) or above. Utterances without a transcript are left out; attributes
 // with fewer than kFewestOfClass speakers of a class are left out and noted. Throws Error when the
 // corpus is bad or no utterance has a transcript.
 WordCorpus ReadWordCorpus(const std::filesystem::path& path);

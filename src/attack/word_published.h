@@ -1,4 +1,4 @@
-// Tables 13 and 14 of COMPRISE D2.3 (§ 3.4), to stand beside ours. Theirs are English Verbmobil
+// Tables 13 and 14 of COMPRISE D2.2 (§ 3.4), to stand beside ours. Theirs are English Verbmobil
 // dialogues, free speech, which cannot be had here. Where accuracy and F1 are one number the test
 // was balanced, or nearly: what was upsampled, was so before the split, copies and all.
 #pragma once
@@ -28,7 +28,7 @@ inline constexpr std::array<PublishedWords, 4> kPublishedWords = {{
 inline constexpr std::array<std::size_t, 2> kPublishedGenders = {913, 279};
 inline constexpr std::array<std::size_t, 2> kPublishedAges = {600, 484};
 inline constexpr const char* kPublishedWordsSource =
-    "COMPRISE D2.3, tables 13 and 14: English Verbmobil dialogues";
+    "COMPRISE D2.2, tables 13 and 14: English Verbmobil dialogues";
 
 // What was published of the classifier, upsampled or not, whatever the split: it is not told. Null
 // for another attribute.

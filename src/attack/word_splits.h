@@ -1,4 +1,4 @@
-// How the words of speakers are divided for training and test. The source (COMPRISE D2.3, § 3.4)
+// How the words of speakers are divided for training and test. The source (COMPRISE D2.2, § 3.4)
 // does not say whether a speaker's sentences may lie on both sides, nor whether the smaller class
 // was upsampled before or after the split; all of it is tried, since the figures depend on it.
 #pragma once

@@ -1,5 +1,5 @@
 // What the words of a speaker tell of gender and age, by the classifiers and protocols of COMPRISE
-// D2.3, § 3.4 (tables 13 and 14), and by protocols that let nothing of the test into training:
+// D2.2, § 3.4 (tables 13 and 14), and by protocols that let nothing of the test into training:
 //
 //   svm-linear, svm-gaussian  a support vector machine (nn/svm.h) on the mean of the word vectors
 //                             (text/word_vectors.h), standardised; 75 % train, 25 % test

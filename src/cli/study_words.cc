@@ -1,4 +1,4 @@
-// sotto study words: tables 13 and 14 of COMPRISE D2.3, what the words of a speaker tell.
+// sotto study words: tables 13 and 14 of COMPRISE D2.2, what the words of a speaker tell.
 #include <fmt/format.h>
 
 #include <set>
@@ -71,7 +71,7 @@ void Run(Flags& flags) {
 void AddStudyWords(CLI::App& study) {
   CLI::App* verb = AddVerb(
       study, "words",
-      "Tables 13 and 14 of COMPRISE D2.3 with ours beside: what the words of speakers tell of "
+      "Tables 13 and 14 of COMPRISE D2.2 with ours beside: what the words of speakers tell of "
       "their gender and age, by a support vector machine on word vectors and a convolutional net, "
       "upsampled before and after the split, split by speaker and by sentence. Corpora are studied "
       "by their transcripts, and beside them planted ones, whose best accuracy is known: they show "

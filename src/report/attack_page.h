@@ -10,7 +10,7 @@
 namespace sotto {
 
 // Ladder first, then the strongest attacker's figures and plots, the retrained attacker's learning,
-// and the embedding map (COMPRISE D2.3, figures 6 and 7).
+// and the embedding map (COMPRISE D2.2, figures 6 and 7).
 AssessPage AttackPage(const LadderResult& result, const std::string& source);
 
 // D_sys in these tables is the unbiased one (assess/linkability.h).

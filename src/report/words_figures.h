@@ -1,4 +1,4 @@
-// What words tell of gender and age (attack/word_study.h): tables 13 and 14 of COMPRISE D2.3 with
+// What words tell of gender and age (attack/word_study.h): tables 13 and 14 of COMPRISE D2.2 with
 // ours beside, as text, JSON, CSV and a page.
 #pragma once
 

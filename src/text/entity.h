@@ -1,6 +1,6 @@
 // What in a text tells of somebody: names of persons, places and organisations, dates and times,
 // and what can be recognised by its form. The classes are those of the COMPRISE text transformer
-// (D2.3, § 2.4: PER, LOC, ORG, DATE, TIME) and patterns beside them.
+// (D2.2, § 2.4: PER, LOC, ORG, DATE, TIME) and patterns beside them.
 #pragma once
 
 #include <array>

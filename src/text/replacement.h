@@ -1,5 +1,5 @@
 // Entities of a text replaced with a known epsilon: algorithm 1 of the COMPRISE text transformer
-// (D2.3, § 2.4). With probability p an entity becomes a surrogate t ~ π(t), which may be the entity
+// (D2.2, § 2.4). With probability p an entity becomes a surrogate t ~ π(t), which may be the entity
 // itself, and with 1 − p it stays. Neighbours are texts of which one entity differs; what ε bounds,
 // and what not, stands in replacement_epsilon.h.
 //

@@ -1,5 +1,5 @@
 // What replacing entities at random protects (replacement.h): lemma 2.1 of the COMPRISE text
-// transformer (D2.3, § 2.4, equation 2),
+// transformer (D2.2, § 2.4, equation 2),
 //
 //   ε = max_t ln((1 − p + p·π(t)) / (p·π(t))),   reached at the least π(t); p = 0: ∞, p = 1: 0.
 //

@@ -1,5 +1,5 @@
 // Surrogates: what stands in for an entity, a word or a row of words of the same type (COMPRISE
-// D2.3, § 2.4: π(t), the relative frequency of t among the entities of its class in a corpus).
+// D2.2, § 2.4: π(t), the relative frequency of t among the entities of its class in a corpus).
 //
 // A class holds words with counts ("anna 12") and forms with counts, whose slots are drawn from
 // lists: "{first} {last}", "{day} of {month}". Of a form's surrogate, π is the share of the form

@@ -55,7 +55,7 @@ struct PlantedWords {
   int vocabulary = 300;
   double strength = 0.4;  // 0: the words tell nothing, 1: every sentence tells
   double replaced = 0.0;
-  // Shares of class 1: female of gender, below 20 of age, as in the source (COMPRISE D2.3, table
+  // Shares of class 1: female of gender, below 20 of age, as in the source (COMPRISE D2.2, table
   // 13: 279 of 1192 and 484 of 1084).
   std::array<double, 2> share = {279.0 / 1192.0, 484.0 / 1084.0};
   std::uint64_t seed = 1;
