@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 
 #include "base/error.h"
+#include "base/testing.h"
 #include "text/tagger.h"
 #include "text/tagger_testing.h"
 
@@ -43,6 +45,28 @@ TEST(EntityFinder, TheProgramsModelFindsNamesInTranscriptsAndInOrdinaryText) {
             "PER david miller | TIME five pm | DATE tomorrow");
   EXPECT_EQ(Marked(*finder, "what's the weather like in berlin today"), "LOC berlin | DATE today");
   EXPECT_EQ(Marked(*finder, "Angela Jones moved to London."), "PER Angela Jones | LOC London");
+}
+
+// Floors below the figures of docs/models.md, so that a change that costs them is seen.
+TEST(EntityFinder, TheProgramsModelReachesItsFiguresOnSentencesItWasNotFittedTo) {
+  SOTTO_NEEDS_SHARED("data/text");
+  const auto corpora = ReadLabelledCorpora(testing::SharedFolder() / "data" / "text");
+  const Tagger& tagger = *ProgramTagger();
+  const double threshold = tagger.ThresholdOf(0.99);
+  const std::map<std::string, double> floors = {
+      {"nlu_eval", 0.82}, {"slurp", 0.80}, {"snips", 0.895}, {"wikigold", 0.64}, {"btc", 0.61}};
+  for (const auto& corpus : corpora) {
+    if (!floors.contains(corpus.name)) continue;
+    const bool assistant = corpus.name != "wikigold" && corpus.name != "btc";
+    auto types = AnnotatedTypes(corpus);
+    if (assistant) std::erase(types, kOrganisation);
+    const auto scores = ScoreTagger(tagger, corpus, CorpusPart::kReport, assistant);
+    EXPECT_GT(scores.Total(types).F1(), floors.at(corpus.name)) << corpus.name;
+    if (!assistant) continue;
+    const auto wide = ScoreTagger(tagger, corpus, CorpusPart::kReport, true, threshold);
+    EXPECT_GE(wide.tokens.Recall(), 0.97) << corpus.name;
+    EXPECT_LE(wide.tokens.Masked(), 0.15) << corpus.name;
+  }
 }
 
 TEST(EntityFinder, OnlyTheTypesAskedForAreFound) {

@@ -34,7 +34,9 @@ inline LabelledCorpus SmallCorpus(bool unmarked_dates = false) {
     const std::string city = lists.cities[rng.Below(6)], day = days[rng.Below(4)];
     const std::string before = i % 2 == 0 ? "Please call " : "Write to ";
     const std::string in = i % 3 == 0 ? " in " : " near ";
-    std::string text = before + name + in + city + " about lunch " + day;
+    std::string text = before;
+    for (const std::string& part : {name, in, city, std::string(" about lunch "), day})
+      text += part;
     std::vector<Entity> entities = {
         {before.size(), before.size() + name.size(), EntityType::kPerson},
         {before.size() + name.size() + in.size(),
