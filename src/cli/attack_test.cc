@@ -9,6 +9,7 @@
 #include "audio/testing.h"
 #include "base/files.h"
 #include "base/testing.h"
+#include "base/tsv.h"
 #include "cli/testing.h"
 
 namespace sotto {
@@ -95,6 +96,8 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   EXPECT_FALSE(ran.contains("semi-informed"));
   EXPECT_TRUE(rest.contains("pool-rule"));  // mcadams has no target voice
   EXPECT_TRUE(rest.contains("semi-informed"));
+  EXPECT_TRUE(rest.contains("words"));  // there are no transcripts
+  EXPECT_TRUE(rest.contains("voice-and-words"));
   EXPECT_EQ(result["worst"]["figures"]["eer"].get<double>(), lowest);
   EXPECT_EQ(result["exposed"].size(), 6U);
   EXPECT_EQ(result["enrolment"], 18);
@@ -120,9 +123,50 @@ TEST_F(AttackVerb, RunsTheWholeLadderOnARelease) {
   EXPECT_EQ(json::parse(repeated.out)["rows"], result["rows"]);
 }
 
+// The manifest with a column of transcripts: what each speaker always says.
+std::string WithTexts(const std::string& manifest) {
+  std::string texts;
+  for (const std::string_view line : SplitLines(manifest)) {
+    const std::string speaker(line.substr(0, 3));
+    texts +=
+        fmt::format("{}\t{}\n", line,
+                    speaker == "utt" ? "text" : fmt::format("good day says mister {}", speaker));
+  }
+  return texts;
+}
+
+TEST_F(AttackVerb, LinksByTheTranscriptsOfBothSides) {
+  std::vector<std::pair<fs::path, std::string>> before;
+  for (const char* side : {"in", "out"}) {
+    const fs::path manifest = *folder_ / side / "manifest.tsv";
+    before.emplace_back(manifest, ReadTextFile(manifest));
+    WriteFileAtomically(manifest, WithTexts(before.back().second));
+  }
+  const Outcome outcome = Sotto(fmt::format("attack {} -L 1 --json", Both()));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  std::set<std::string> ran;
+  const json result = json::parse(outcome.out);
+  for (const json& row : result["rows"]) {
+    if (row["status"] != "run") continue;
+    ran.insert(row["attacker"].get<std::string>());
+    if (row["attacker"] == "words") {
+      EXPECT_LT(row["figures"]["eer"].get<double>(), 0.01);
+    }
+  }
+  EXPECT_TRUE(ran.contains("words"));
+  EXPECT_TRUE(ran.contains("voice-and-words"));
+  EXPECT_FALSE(Has(outcome, "mister"));
+  // A release without transcripts says so.
+  WriteFileAtomically(before[1].first, before[1].second);
+  const Outcome mute = Sotto(fmt::format("attack {} -L 1", Both()));
+  EXPECT_TRUE(Has(mute, "the release has no transcripts")) << mute.output;
+  WriteFileAtomically(before[0].first, before[0].second);
+}
+
 TEST_F(AttackVerb, SaysWhatIsMissing) {
   const Outcome no_key = Sotto(fmt::format("attack {}", Both()));
   ASSERT_EQ(no_key.code, 0) << no_key.output;
+  EXPECT_TRUE(Has(no_key, "the original has no transcripts"));
   EXPECT_TRUE(Has(no_key, "it needs the key of the release (--key)"));
   EXPECT_TRUE(Has(no_key, "sotto train encoder"));
 

@@ -40,7 +40,7 @@ TEST(WordCorpus, TheBestAccuracyIsThatOfCountsDoneByHand) {
 std::map<int, double> FirstTopicShares(const WordCorpus& corpus) {
   std::map<int, double> first, all;
   for (std::size_t s = 0; s < corpus.speakers.size(); ++s) {
-    const int label = corpus.attributes[0].labels[s];
+    const int label = corpus.attributes[0].labels[s] == 1 ? 1 : 0;
     for (const Words& sentence : corpus.speakers[s].sentences) {
       int n = 0;
       for (const std::string& word : sentence) n += word.rfind("gendera", 0) == 0 ? 1 : 0;
