@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "assess/pav.h"
+#include "assess/verification.h"
 #include "attack/attributes.h"
 #include "attack/backends.h"
 #include "attack/calibrated_sum.h"
@@ -427,10 +428,12 @@ void Ladder::LinkWordsBy(int l) {
         MatrixXf voice = backend->Score(links.models, enrol, released_trial_, released_trial_);
         voice = links.scores.array().isNaN().select(links.scores, voice);
         Trials summed = WithScores(plan_.Compare(links.models, voice, same_gender, links.used));
+        const double alone = EerInterpolated(MakeLevels(summed));
         summed.scores = CalibratedSum(summed, trials.scores);
         Measure(both, std::move(summed));
         if (both.ran) {
-          both.reason = fmt::format("voice: {} {}; {}", heard, backend->Name(), links.remark);
+          both.reason = fmt::format("voice: {} {}, EER {:.1f} % alone; {}", heard, backend->Name(),
+                                    100.0 * alone, links.remark);
         }
       } catch (const Error& error) {
         both.reason = error.what();
