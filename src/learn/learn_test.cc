@@ -146,8 +146,8 @@ SpeechPack SyntheticSpeakers(int speakers, int utterances) {
   SpeechPack pack;
   for (int s = 0; s < speakers; ++s) {
     for (int u = 0; u < utterances; ++u) {
-      const std::vector<float> x =
-          Vowel(90.0 + 9.0 * s, 400.0 + 120.0 * s, 1.2, static_cast<std::uint64_t>(s * 100 + u));
+      const auto seed = static_cast<std::uint64_t>(s) * 100 + static_cast<std::uint64_t>(u);
+      const std::vector<float> x = Vowel(90.0 + 9.0 * s, 400.0 + 120.0 * s, 1.2, seed);
       PackedUtterance utterance;
       utterance.id = std::to_string(s) + "-" + std::to_string(u);
       utterance.speaker = std::to_string(s);

@@ -148,6 +148,7 @@ TEST(Bottleneck, RemovesTheSpeakerAndKeepsTheRest) {
   const std::vector<std::int64_t> utterances = ProbeUtterances(data, 100);
   ASSERT_EQ(utterances.size(), static_cast<std::size_t>((kSpeakers - 1) * kUtterances));
   std::vector<std::int64_t> speakers;
+  speakers.reserve(utterances.size());
   for (const std::int64_t u : utterances) {
     speakers.push_back(data.Speakers()[static_cast<std::size_t>(u)]);
   }
