@@ -204,7 +204,7 @@ Plot Curve(const ReplacementStudy& study) {
   Plot plot{"f1",
             "F1 against p",
             "To the right more entities are replaced; at the top a tagger still learns from them. "
-            "Bars: 95 % over sentences. Grey: published, on Verbmobil with BERT.",
+            "Bars: 95 % over sentences. Squares: published, on Verbmobil with BERT.",
             {.label = "p"},
             {.label = "F1", .percent = true}};
   for (std::size_t k = 0; k < study.taggers.size(); ++k) {
