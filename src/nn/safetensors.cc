@@ -296,8 +296,8 @@ TensorFile ParseTensorFile(std::string_view bytes, const std::string& where) {
   if (bytes.size() < 8) throw Error(fmt::format("{}: not a safetensors file (too short)", where));
   const auto length = Load<std::uint64_t>(bytes.data());
   if (length > kMaxHeaderBytes || length > bytes.size() - 8) {
-    throw Error(fmt::format("{}: not a safetensors file, or cut short (header of {} bytes)", where,
-                            length));
+    // Without the length: of another file these are its first eight bytes, which may be a text.
+    throw Error(fmt::format("{}: not a safetensors file, or cut short", where));
   }
   TensorFile file;
   file.where = where;
