@@ -13,8 +13,7 @@
 //           the left, those within a word behind "##" (Wu et al. 2016, § 4.1)
 // vocabulary  a piece a line, its number counted from 0; beside the model
 // begin, end  pieces before and after each passage; none where they are not given
-// labels    in order of their numbers: "O", or a type behind "B-", "I-", "E-", "S-" or nothing;
-// PER,
+// labels    in their order: "O", or a type behind "B-", "I-", "E-", "S-" or nothing: PER,
 //           PERSON; LOC, LOCATION, GPE; ORG, ORGANIZATION, ORGANISATION; DATE; TIME; others are no
 //           entities here
 //
