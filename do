@@ -156,7 +156,7 @@ run_tests() {  # [--all] further arguments of ctest
   run_ctest build "$@"
   trainer
   fuzz 60
-  tidy_changed 60  # of a change as large as a release this takes minutes, all of it half an hour
+  tidy_changed 40  # of a change as large as a release this takes minutes, all of it half an hour
   if $all; then asan -LE slow; fi
 }
 
