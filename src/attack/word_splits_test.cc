@@ -82,7 +82,7 @@ TEST(WordSplits, SpeakersWithoutALabelOrWordsAreLeftOut) {
   WordCorpus corpus = Planted();
   WordAttribute& attribute = corpus.attributes[0];
   const auto before = CountLabelled(corpus, attribute);
-  const auto first = static_cast<std::size_t>(attribute.labels[0]);
+  const auto first = static_cast<std::size_t>(static_cast<unsigned char>(attribute.labels[0]));
   attribute.labels[0] = -1;
   corpus.speakers[1].sentences.clear();
   const auto after = CountLabelled(corpus, attribute);
