@@ -151,7 +151,7 @@ std::optional<CodeItem> ReadCodeItem(const LexedText& text, std::size_t at) {
     CodeItem item;
     item.first = at;
     item.last = at + 1;
-    item.chars = "o";
+    item.chars.push_back('o');  // assigning "o" makes gcc 12 warn under sanitizers
     item.letters = item.single = true;
     return item;
   }
