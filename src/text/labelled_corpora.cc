@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/tsv.h"
+#include "text/mended_text.h"
 #include "text/utf8.h"
 
 namespace sotto {
@@ -19,39 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file's own text, as UTF-8: a character outside the first plane as a pair of surrogates (CESU-8)
-// becomes that character, other bytes that are no UTF-8 are read as Latin-1.
-std::string Mended(std::string_view bytes) {
-  const auto surrogate = [&](std::size_t at, unsigned high) -> char32_t {
-    if (at + 2 >= bytes.size() || static_cast<unsigned char>(bytes[at]) != 0xED) return 0;
-    const auto second = static_cast<unsigned char>(bytes[at + 1]);
-    const auto third = static_cast<unsigned char>(bytes[at + 2]);
-    if ((second & 0xF0U) != high || (third & 0xC0U) != 0x80) return 0;
-    return 0xD000U | ((second & 0x3FU) << 6U) | (third & 0x3FU);
-  };
-  std::string text;
-  text.reserve(bytes.size());
-  for (std::size_t at = 0; at < bytes.size();) {
-    const Rune rune = DecodeUtf8(bytes, at);
-    if (rune.valid) {
-      text.append(bytes.substr(at, rune.size));
-      at += rune.size;
-      continue;
-    }
-    const char32_t high = surrogate(at, 0xA0), low = surrogate(at + 3, 0xB0);
-    if (high != 0 && low != 0) {
-      AppendUtf8(0x10000 + ((high - 0xD800) << 10U) + (low - 0xDC00), text);
-      at += 6;
-    } else {
-      AppendUtf8(static_cast<unsigned char>(bytes[at]), text);
-      ++at;
-    }
-  }
-  return text;
-}
-
 std::string ReadMended(const fs::path& path) {
-  std::string text = Mended(ReadTextFile(path));
+  std::string text = MendedText(ReadTextFile(path));
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return text;
 }
